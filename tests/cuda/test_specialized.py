@@ -22,8 +22,8 @@ def product(a, b, c, K, DEPTH: tl.constexpr, M: tl.constexpr, N: tl.constexpr, A
 
 
 @nacre.jit
-def attend(sums, total, most, queries, k, v, first, last, rows, scale, N: tl.constexpr, MASKED: tl.constexpr):
-    for start in tl.range(first, last, N, warp_specialize=True):
+def attend(sums, total, most, queries, k, v, first, last, rows, scale, N: tl.constexpr, MASKED: tl.constexpr, ASKED: tl.constexpr):
+    for start in tl.range(first, last, N, warp_specialize=ASKED):
         scores = tl.dot(queries, k.load([start, 0]).T) * scale
         if MASKED:
             scores += tl.where(rows[:, None] >= start + tl.arange(0, N)[None, :], 0, -1.0e6)
@@ -37,7 +37,7 @@ def attend(sums, total, most, queries, k, v, first, last, rows, scale, N: tl.con
 
 
 @nacre.jit
-def attention(q, k, v, out, scale, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr):
+def attention(q, k, v, out, scale, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr, ASKED: tl.constexpr):
     """Two loops over the same arrays, the first of which may not run at all."""
     first = tl.program_id(0) * M
     rows = first + tl.arange(0, M)
@@ -45,8 +45,8 @@ def attention(q, k, v, out, scale, M: tl.constexpr, N: tl.constexpr, D: tl.const
     total = tl.zeros((M,), tl.float32)
     sums = tl.zeros((M, D), tl.float32)
     queries = q.load([first, 0])
-    sums, total, most = attend(sums, total, most, queries, k, v, 0, first, rows, scale, N, False)
-    sums, total, most = attend(sums, total, most, queries, k, v, first, first + M, rows, scale, N, True)
+    sums, total, most = attend(sums, total, most, queries, k, v, 0, first, rows, scale, N, False, ASKED)
+    sums, total, most = attend(sums, total, most, queries, k, v, first, first + M, rows, scale, N, True, ASKED)
     out.store([first, 0], sums / total[:, None])
 
 
@@ -82,7 +82,7 @@ def of_attention(m, n, d, length):
     scores[np.triu_indices(length, 1)] = -np.inf
     weights = np.exp2(scores - scores.max(1, keepdims=True))
     values = described(q, m, d), described(k, n, d), described(v, n, d), described(out, m, d), 0.2
-    return values, {"M": m, "N": n, "D": d}, out, weights / weights.sum(1, keepdims=True) @ v.astype(np.float64)
+    return values, {"M": m, "N": n, "D": d, "ASKED": True}, out, weights / weights.sum(1, keepdims=True) @ v.astype(np.float64)
 
 
 @pytest.fixture(autouse=True)
@@ -121,8 +121,21 @@ def test_attention(features, chosen, warps, m, n, d):
     assert "simt.producer" in kernel.asm["ttgir"]
 
 
+@pytest.mark.parametrize("warps, m, n, d, gains", [
+    (8, 128, 128, 128, True), (8, 128, 64, 128, True), (4, 64, 128, 128, True), (8, 256, 64, 64, True),  # a multiprocessor for each block
+    (8, 128, 64, 64, False), (4, 64, 64, 64, False),  # several share one
+    (4, 128, 64, 128, False),  # more registers than a thread has
+])  # fmt: skip
+def test_who_gets_it_unasked(features, warps, m, n, d, gains):
+    values, options, *_ = of_attention(m, n, d, 2 * m)
+    for chosen in ("", "-producers", "-overlap-dots"):
+        features(chosen)
+        kernel = attention.warmup(*values, **{**options, "ASKED": False}, num_warps=warps, num_stages=2, grid=(2,))
+        assert ("simt.producer" in kernel.asm["ttgir"]) == (gains and not chosen)
+
+
 def test_who_gets_it(features):
-    """Where a loop asks, unless the features say otherwise; a refusal is told."""
+    """A loop with one product where it asks, unless the features say otherwise; a refusal is told."""
     values, options, result, expected = of_product(128, 64, 32, 96)
     for chosen, asked, has in [("", False, False), ("", True, True), ("-producers", True, False), ("+producers", False, True)]:
         features(chosen)

@@ -135,7 +135,30 @@ bool Specialization::fits(func::FuncOp kernel, int64_t sharedBytes) {
   slots = std::min(slots, (sharedBytes - beside) / (stageBytes + barriers));
   for (LoopPlan &plan : plans)
     plan.slots = slots;
+  sharedInUse = beside + slots * (stageBytes + barriers);
   return slots >= 2;
+}
+
+// A loop has two products one after the other, and the pipelined kernel would have a multiprocessor for each block, so
+// that nothing else hides what one of them waits for; and the warps have the registers for two products at once.
+bool Specialization::isWorthWhile(int64_t warps, int64_t sharedBytes) const {
+  constexpr int64_t registersOfMultiprocessor = 65536, lanes = 32, besideTiles = 32, mostOfThread = 240;
+  int64_t ofTiles = 0;
+  bool hasTwo = false;
+  for (const LoopPlan &plan : plans) {
+    if (!plan.lateDots || plan.lateDots->dots.size() != 2 || plan.lateDots->late.size() != 1)
+      continue;
+    hasTwo = true;
+    int64_t bits = 0;
+    for (DotOp dot : plan.lateDots->dots)
+      for (Value value : {Value(dot.getA()), Value(dot.getResult())})
+        if (auto tile = dyn_cast<RankedTensorType>(value.getType()))
+          bits += tile.getNumElements() * tile.getElementTypeBitWidth();
+    ofTiles = std::max(ofTiles, bits / (32 * lanes * warps));
+  }
+  int64_t ofThread = ofTiles + besideTiles;
+  bool isAlone = 2 * ofThread * lanes * warps > registersOfMultiprocessor || 2 * sharedInUse > sharedBytes;
+  return hasTwo && isAlone && ofThread <= mostOfThread;
 }
 
 Specialization Specialization::make(func::FuncOp kernel, const SoftwarePipelineOptions &options, bool hasProducers) {
@@ -153,7 +176,8 @@ Specialization Specialization::make(func::FuncOp kernel, const SoftwarePipelineO
     return refuse("it has no loads that could be made ahead");
   if (!hasProducers)
     return refuse("the machine has no producers");
-  if (BlockShape::of(kernel->getParentOfType<ModuleOp>()).warps % warpsOfGroup != 0)
+  int64_t warps = BlockShape::of(kernel->getParentOfType<ModuleOp>()).warps;
+  if (warps % warpsOfGroup != 0)
     return refuse("num_warps is no multiple of 4");
   if (hasChecks(kernel) || hasMarks(kernel))
     return refuse("the kernel has checks or marks");
@@ -169,5 +193,6 @@ Specialization Specialization::make(func::FuncOp kernel, const SoftwarePipelineO
   }
   if (!made.fits(kernel, options.sharedBytes))
     return refuse("shared memory has no room");
+  made.pays = made.isWorthWhile(warps, options.sharedBytes);
   return made;
 }

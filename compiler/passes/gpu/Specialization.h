@@ -13,6 +13,7 @@ struct Specialization {
   llvm::SetVector<mlir::Operation *> operations;
   llvm::SetVector<mlir::Value> carried;
   std::string refusal; // why not; empty: it may be done
+  bool pays = false;   // where no loop asks for it either, by the model in Specialize.h
 
   static Specialization make(mlir::func::FuncOp kernel, const SoftwarePipelineOptions &options, bool hasProducers);
   const LoopPlan *planOf(mlir::Operation *loop) const;
@@ -23,6 +24,9 @@ private:
   bool need(mlir::Value value);
   bool needAll(const LoopPlan &plan);
   bool fits(mlir::func::FuncOp kernel, int64_t sharedBytes);
+  bool isWorthWhile(int64_t warps, int64_t sharedBytes) const;
+
+  int64_t sharedInUse = 0; // of a block, rings and all that is in use beside them
 };
 
 // Whether two loops' loads can go through the same rings, one loop after the other.

@@ -280,7 +280,7 @@ struct Specialize : PassWrapper<Specialize, OperationPass<ModuleOp>> {
 
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<func::FuncOp>())
-      if (kernel->hasAttr(tile::kernelAttribute) && isAsked(kernel))
+      if (kernel->hasAttr(tile::kernelAttribute))
         specialize(kernel);
   }
 
@@ -292,11 +292,25 @@ private:
     return always || kernel.walk(asks).wasInterrupted();
   }
 
+  // A loop with two products alone may pay unasked: most kernels are not looked at.
+  static bool mayPay(func::FuncOp kernel) {
+    auto hasTwo = [](scf::ForOp loop) {
+      bool found = llvm::range_size(loop.getBody()->getOps<DotOp>()) > 1;
+      return found ? WalkResult::interrupt() : WalkResult::advance();
+    };
+    return kernel.walk(hasTwo).wasInterrupted();
+  }
+
   void specialize(func::FuncOp kernel) {
+    bool asked = isAsked(kernel);
+    if (!asked && !(hasProducers && overlapDots && mayPay(kernel)))
+      return;
     SoftwarePipelineOptions options{/*copiesWords=*/true, sharedBytes,
                                     std::vector<std::string>(asyncDots.begin(), asyncDots.end())};
     Specialization facts = Specialization::make(kernel, options, hasProducers);
     Builder attributes(&getContext());
+    if (!asked && !facts.pays)
+      return;
     if (!facts.refusal.empty()) {
       kernel.walk([&](scf::ForOp loop) {
         if (tile::LoopHints::of(loop).warpSpecialize)

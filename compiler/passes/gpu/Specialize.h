@@ -31,12 +31,27 @@
 // the next iteration (LateDots.h), or is started there behind that iteration's first one, and runs while the warps work
 // on what that one gave (OverlapDots.h).
 //
-// A kernel is specialized where one of its loops asks for it (`tile.warp_specialize`). Measured on an H200, in one
-// rotated run with cuBLAS and cuDNN: attention with heads of 128, blocks of 128 x 128 and 8 warps goes from 0.74 to
-// 0.98 of cuDNN (causal: from 0.77 to 0.99; of 16384 rows: from 0.71 to 1.01, causal from 0.78 to 1.05). Without
-// overlapped products it stays at 0.78 and 0.82. A matmul of bf16 in blocks of 128 x 256 is within 1% of the pipelined
-// one, at 2048 up to 3% slower. It loses where several blocks of the pipelined kernel share a multiprocessor anyway:
-// with heads of 64 and blocks of 64 x 128, 4 warps, 1.02 becomes 0.95.
+// A kernel is specialized where one of its loops asks for it (`tile.warp_specialize`), and where it pays unasked: a loop
+// has two products of which the second takes what is made of the first, overlapped; the pipelined kernel would leave
+// only one block to a multiprocessor, by its shared memory or by its registers; and the tiles of both products fit
+// into a thread's registers. A thread is taken to need the products' results, their left operands and 32 registers.
+//
+// Measured on an H200, the tutorial's attention in blocks of BLOCK_M x BLOCK_N, beside cuDNN in one rotated run, full
+// and causal, 2048 and 16384 rows. `alone`: one block a multiprocessor; `tiles`: registers of a thread for its tiles.
+//
+//   head  block    warps  tiles  alone  pipelined     specialized
+//   128   128x128  8      160    yes    0.77 to 0.95  1.07 to 1.19
+//   128   128x64   8      112    yes    0.65 to 0.85  0.87 to 1.07
+//   128   64x128   4      160    yes    0.58 to 0.71  0.72 to 0.86
+//   128   128x64   4      224    yes    0.64 to 0.82  0.57 to 0.77  (spills)
+//   128   64x64    4      112    yes    0.84 to 1.07  0.87 to 1.12
+//   64    256x64   8      160    yes    0.76 to 1.04  0.86 to 1.18
+//   64    128x64   8      80     no     0.88 to 1.20  0.81 to 1.08
+//   64    128x64   4      160    no     0.92 to 1.33  0.91 to 1.32
+//   64    64x64    4      80     no     0.95 to 1.41  0.84 to 1.26
+//
+// Without overlapped products heads of 128 in 128x128 stay at 0.78 and 0.82. A matmul of bf16 in blocks of 128 x 256 is
+// within 1% of the pipelined one, at 2048 up to 3% slower: it is specialized where it asks for it alone.
 //
 // Legal, decided in `Specialization::make` and nowhere else, when for all loops of the kernel that software-pipeline
 // would make copies ahead in, by the rules of LoopPlan.h,
@@ -62,7 +77,7 @@ namespace nacre::simt {
 struct SpecializeOptions {
   SoftwarePipelineOptions pipeline;
   bool hasProducers = true; // has-producers: the machine can do it
-  bool always = false;      // always: where no loop asks for it, too
+  bool always = false;      // always: where no loop asks for it and it may not pay, too
   bool overlapDots = true;  // overlap-dots: as OverlapDots.h says, where that is legal
 };
 

@@ -149,7 +149,7 @@ static LLVM::DIScopeForLLVMFuncOpPassOptions lineDirectives() {
 // What the machine can do, and is told to do or to leave (TargetOptions::features).
 namespace {
 struct Features {
-  bool producers = true; // loops that ask for it are specialized; said with +: all that may be
+  bool producers = true; // loops are specialized that ask for it or gain by it; said with +: all that may be
   bool always = false;
   bool overlapDots = true;
 
