@@ -345,7 +345,7 @@ def test_the_files_as_scripts(folder):
     (folder / "kernels.py").write_text(KERNELS)
     tools, environment = Path(nacre.__file__).parent / "tools", {**os.environ, "PYTHONPATH": str(Path(nacre.__file__).parents[1])}
     compiled = [tools / "compile.py", folder / "kernels.py", "-n", "add", "-s", "*fp32,*fp32,*fp32,i32,128", "-o", folder / "add"]
-    linked = [tools / "link.py", "add.h", "-o", "linked"]
+    linked = [tools / "link.py", "nacre_kernel.h", "add.h", "-o", "linked"]  # as "*.h" names them
     for command in (compiled, linked):
         done = subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment, cwd=folder)
         assert done.returncode == 0, done.stderr
@@ -383,5 +383,8 @@ def test_headers_that_cannot_be_linked(folder):
         link_tool.link(sorted(folder.glob("add.*.h")), folder / "out")
     with pytest.raises(link_tool.LinkerError, match="given twice"):
         link_tool.link([next(folder.glob("add.*.h"))] * 2, folder / "out")
+    (folder / "other.h").write_text("int other(void);")
     with pytest.raises(link_tool.LinkerError, match="not a header"):
+        link_tool.link([folder / "other.h"], folder / "out")
+    with pytest.raises(link_tool.LinkerError, match="no header of a kernel"):
         link_tool.link([folder / "nacre_kernel.h"], folder / "out")

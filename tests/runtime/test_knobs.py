@@ -415,6 +415,8 @@ def test_a_remote_cache(cache_folder, tmp_path):
         shutil.rmtree(cache_folder)  # another machine
         assert open(cache.get_cache_manager("ab" * 20).get_file("a.txt")).read() == "text" and manager.get_file("b.txt") is None
         assert manager.get_group("group") == {"a.txt": path} and manager.get_group("other") is None
+        manager.put_group("torn", {"a.txt": path, "b.txt": path + ".gone"})
+        assert manager.get_group("torn") is None
         kernel[(1,)](x)
         assert x[0] == 11 and {name for _, name in Shared.kept} >= {"nacre.kernel", "nacre.manifest"}
         knobs.cache.dump_dir = tmp_path / "dump"

@@ -17,7 +17,8 @@ llvm::ArrayRef<Architecture> nacre::cuda::architectures() {
 
 const Architecture &nacre::cuda::architectureNamed(llvm::StringRef name) {
   llvm::StringRef digits = name;
-  digits.consume_front("sm_");
+  digits.consume_front("sm");
+  digits.consume_front("_");
   llvm::StringRef suffix = digits.drop_while([](char c) { return c >= '0' && c <= '9'; });
   int capability = 0;
   bool isKnown = !digits.drop_back(suffix.size()).getAsInteger(10, capability) && (suffix.empty() || suffix == "a");

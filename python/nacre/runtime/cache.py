@@ -81,7 +81,7 @@ class FileCacheManager(CacheManager):
             return None
         with open(path) as file:
             children = json.load(file)["child_paths"]
-        return {name: path for name, path in children.items() if os.path.exists(path)}
+        return children if all(map(os.path.exists, children.values())) else None  # a part of a group is of no use
 
     def put_group(self, filename, group):
         import json

@@ -19,6 +19,7 @@ import sys
 from pathlib import Path
 
 _DIRECTIVE = "// nacre-link: "
+_NOT_OF_KERNELS = ("nacre_kernel.h", "nacre_cuda.h")  # nacre.tools.compile puts them beside the kernels' headers
 
 
 class LinkerError(Exception):
@@ -122,6 +123,9 @@ def _dispatcher(algorithm, members, prefix):
 def link(headers, out, prefix=""):
     """Writes `out`.h and `out`.c."""
     out = Path(out)
+    headers = [header for header in headers if Path(header).name not in _NOT_OF_KERNELS]
+    if not headers:
+        raise LinkerError("no header of a kernel is given")
     kernels = _by_kernel(read_variants(headers))
     guard = "NACRE_LINKED_" + "".join(c if c.isalnum() else "_" for c in out.name) + "_H"
     header = [f"#ifndef {guard}", f"#define {guard}", "", '#include "nacre_kernel.h"', "", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]

@@ -11,11 +11,11 @@ using namespace nacre;
 using namespace nacre::cuda;
 
 TEST(Architectures, AreFoundByAnyOfTheirNames) {
-  for (const char *name : {"90", "90a", "sm_90", "sm_90a"})
+  for (const char *name : {"90", "90a", "sm90", "sm_90", "sm_90a"})
     EXPECT_STREQ(architectureNamed(name).name, "sm_90a") << name;
   EXPECT_STREQ(architectureNamed("87").name, "sm_86") << "the next one below, of the same generation";
   EXPECT_STREQ(architectureNamed("121").name, "sm_120");
-  for (const char *name : {"", "70", "60", "90b", "sm90", "86a", "110", "x"})
+  for (const char *name : {"", "70", "60", "90b", "sm", "86a", "110", "x"})
     EXPECT_THROW(architectureNamed(name), CompileError) << name;
 }
 
