@@ -301,6 +301,43 @@ LinearLayout LinearLayout::withoutRegisters() const {
   return result;
 }
 
+std::optional<LinearLayout> LinearLayout::ofOneBlock() const {
+  uint32_t removed = 0;
+  for (uint32_t basis : basesOf(Place::Block)) {
+    if ((basis && !std::has_single_bit(basis)) || removed & basis)
+      return std::nullopt;
+    removed |= basis;
+  }
+  auto squeezed = [&](uint32_t packed) {
+    uint32_t result = 0;
+    for (unsigned bit = 0, to = 0; bit < outputBits(); ++bit)
+      if (!(removed >> bit & 1))
+        result |= (packed >> bit & 1) << to++;
+    return result;
+  };
+  llvm::SmallVector<unsigned> narrower(widths);
+  for (unsigned axis = 0; axis < rank(); ++axis)
+    narrower[axis] -= static_cast<unsigned>(std::popcount(removed & maskOf(axis)));
+  LinearLayout result(narrower);
+  for (Place place : allPlaces)
+    for (uint32_t basis : basesOf(place)) {
+      if (place == Place::Block)
+        continue;
+      if (basis & removed)
+        return std::nullopt;
+      result.add(place, squeezed(basis));
+    }
+  return result;
+}
+
+LinearLayout LinearLayout::withBlocksAsWarps() const {
+  LinearLayout result(widths);
+  for (Place place : allPlaces)
+    for (uint32_t basis : basesOf(place))
+      result.add(place == Place::Block ? Place::Warp : place, basis);
+  return result;
+}
+
 Position LinearLayout::holder(uint32_t packed) const {
   std::optional<uint32_t> input = matrix().solve(packed);
   assert(input && "an element that no input reaches");

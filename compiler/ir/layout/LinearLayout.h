@@ -54,6 +54,7 @@
 
 #include "compiler/ir/layout/BitMatrix.h"
 #include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
 
@@ -175,6 +176,20 @@ public:
   uint32_t copies(Place place) const { return matrix().freeInputs() >> inputShift(place) & (count(place) - 1); }
   // The inputs of the holder of an element, copies 0.
   Position holder(uint32_t packed) const;
+
+  // --- Blocks of a cluster.
+  // Whether blocks have different parts of the tile; of an axis.
+  bool isSplitOverBlocks() const {
+    return llvm::any_of(basesOf(Place::Block), [](uint32_t basis) { return basis; });
+  }
+  bool isSplitOverBlocks(unsigned axis) const {
+    return llvm::any_of(basesOf(Place::Block), [&](uint32_t basis) { return basis & maskOf(axis); });
+  }
+  // What each block has, as a smaller tile: without the bits of coordinates that blocks, and they alone, move along.
+  // None: something else moves along such a bit too.
+  std::optional<LinearLayout> ofOneBlock() const;
+  // The threads of all blocks as those of one: a block's number is the high bits of the warp's.
+  LinearLayout withBlocksAsWarps() const;
 
   // --- Text.
   void print(llvm::raw_ostream &stream) const;

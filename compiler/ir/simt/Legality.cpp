@@ -18,7 +18,8 @@ static LogicalResult verifyTile(Operation *op, Type type, const BlockShape &bloc
     return op->emitOpError("has a tile whose layout is of another shape: ") << type;
   if (!layout.isSurjective())
     return op->emitOpError("has a tile whose layout leaves elements out: ") << type;
-  if (layout.count(Place::Lane) != block.lanes || layout.count(Place::Warp) != block.warps)
+  if (layout.count(Place::Lane) != block.lanes || layout.count(Place::Warp) != block.warps ||
+      layout.count(Place::Block) != block.ctas)
     return op->emitOpError("has a tile whose layout is for other threads: ") << type;
   return success();
 }

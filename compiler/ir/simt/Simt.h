@@ -26,6 +26,7 @@ namespace nacre::simt {
 
 inline constexpr llvm::StringLiteral numWarpsAttribute = "simt.num_warps";
 inline constexpr llvm::StringLiteral lanesAttribute = "simt.lanes";
+inline constexpr llvm::StringLiteral numCtasAttribute = "simt.num_ctas";
 inline constexpr llvm::StringLiteral vectorAttribute = "simt.vector";
 inline constexpr llvm::StringLiteral scratchAttribute = "simt.scratch";
 inline constexpr llvm::StringLiteral offsetAttribute = "simt.offset";
@@ -40,9 +41,9 @@ inline constexpr llvm::StringLiteral producerWarpsAttribute = "simt.producer_war
 // Of an element in memory: i1 takes a byte, a pointer eight.
 int64_t elementBytes(mlir::Type element);
 
-// The threads of a block, both powers of two.
+// The threads of a block, and the blocks of the cluster that runs a program; all powers of two.
 struct BlockShape {
-  int64_t warps = 4, lanes = 32;
+  int64_t warps = 4, lanes = 32, ctas = 1;
   static BlockShape of(mlir::ModuleOp module);
   void attachTo(mlir::ModuleOp module) const;
   int64_t threads() const { return warps * lanes; }

@@ -27,6 +27,7 @@ def Simt_Dialect : Dialect {
     | attribute | on | meaning |
     |---|---|---|
     | `simt.num_warps`, `simt.lanes` | the module | threads of a block: so many warps of so many lanes |
+    | `simt.num_ctas` | the module | blocks of the cluster that runs a program, each with so many threads; missing: 1 |
     | `simt.vector` | an access to memory | [axis, count]: so many neighbours along the axis, which lie in registers, are one access |
     | `simt.scratch` | an operation that moves data between threads | bytes of shared memory that it uses while it runs |
     | `simt.offset` | the same | where in shared memory they lie |

@@ -128,7 +128,8 @@ static int64_t numberOf(ModuleOp module, StringRef name, int64_t otherwise) {
 
 BlockShape BlockShape::of(ModuleOp module) {
   BlockShape shape;
-  return {numberOf(module, numWarpsAttribute, shape.warps), numberOf(module, lanesAttribute, shape.lanes)};
+  return {numberOf(module, numWarpsAttribute, shape.warps), numberOf(module, lanesAttribute, shape.lanes),
+          numberOf(module, numCtasAttribute, shape.ctas)};
 }
 
 int64_t nacre::simt::producerWarps(ModuleOp module) { return numberOf(module, producerWarpsAttribute, 0); }
@@ -137,6 +138,8 @@ void BlockShape::attachTo(ModuleOp module) const {
   Type i32 = IntegerType::get(module.getContext(), 32);
   module->setAttr(numWarpsAttribute, IntegerAttr::get(i32, warps));
   module->setAttr(lanesAttribute, IntegerAttr::get(i32, lanes));
+  if (ctas > 1)
+    module->setAttr(numCtasAttribute, IntegerAttr::get(i32, ctas));
 }
 
 const LinearLayout &nacre::simt::layoutOf(Type type) {

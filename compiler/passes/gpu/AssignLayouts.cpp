@@ -318,6 +318,7 @@ struct AssignLayouts : PassWrapper<AssignLayouts, OperationPass<ModuleOp>> {
     BlockShape block;
     block.lanes = lanes;
     block.warps = tile::LaunchOptions::of(module).numWarps.value_or(4);
+    block.ctas = tile::LaunchOptions::of(module).numCtas.value_or(1);
     block.attachTo(module);
     for (auto kernel : module.getOps<func::FuncOp>()) {
       if (!kernel->hasAttr(tile::kernelAttribute))

@@ -9,9 +9,51 @@ using namespace mlir;
 using namespace nacre;
 using namespace nacre::simt;
 
+// Which block of a cluster has which part of a tile, in units of what one block has: each bit of their number halves the
+// first of the axes that is long enough; blocks that are too many hold copies. `count` neighbours along the axis
+// `fastest` stay together.
+static LinearLayout blockParts(ArrayRef<unsigned> bits, ArrayRef<unsigned> axes, unsigned fastest, int64_t count,
+                               int64_t ctas) {
+  SmallVector<unsigned> left(bits), taken(bits.size());
+  left[fastest] -= std::min(left[fastest], llvm::Log2_64(count));
+  SmallVector<std::pair<unsigned, uint32_t>> bases;
+  for (unsigned bit = 0; bit < llvm::Log2_64(ctas); ++bit) {
+    const unsigned *axis = llvm::find_if(axes, [&](unsigned axis) { return left[axis] > taken[axis]; });
+    if (axis == axes.end())
+      break;
+    bases.emplace_back(*axis, uint32_t(1) << taken[*axis]++);
+  }
+  LinearLayout parts(taken);
+  for (auto [axis, basis] : bases)
+    parts.add(Place::Block, axis, basis);
+  while (parts.bits(Place::Block) < llvm::Log2_64(ctas))
+    parts.add(Place::Block, 0);
+  return parts;
+}
+
+static LinearLayout spreadOverBlock(ArrayRef<unsigned> bits, ArrayRef<unsigned> order, int64_t count, bool warpsOutside,
+                                    const BlockShape &block);
+
+// The tile of one block, repeated over the cluster's.
+static LinearLayout spreadOverParts(ArrayRef<unsigned> bits, const LinearLayout &parts, ArrayRef<unsigned> order,
+                                    int64_t count, bool warpsOutside, const BlockShape &block) {
+  SmallVector<unsigned> own(bits);
+  for (unsigned axis = 0; axis < own.size(); ++axis)
+    own[axis] -= parts.axisBits(axis);
+  return spreadOverBlock(own, order, count, warpsOutside, block).product(parts);
+}
+
 LinearLayout nacre::simt::spreadLayout(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, int64_t count,
                                        bool warpsOutside, const BlockShape &block) {
   SmallVector<unsigned> bits = LinearLayout::paddedBits(shape);
+  if (block.ctas == 1)
+    return spreadOverBlock(bits, order, count, warpsOutside, block);
+  LinearLayout parts = blockParts(bits, llvm::to_vector(llvm::reverse(order)), order.front(), count, block.ctas);
+  return spreadOverParts(bits, parts, order, count, warpsOutside, block);
+}
+
+static LinearLayout spreadOverBlock(ArrayRef<unsigned> bits, ArrayRef<unsigned> order, int64_t count, bool warpsOutside,
+                                    const BlockShape &block) {
   LinearLayout layout(bits);
   SmallVector<unsigned> next(bits.size()); // the lowest bit of each axis that is not given out
   auto take = [&](Place place, unsigned axis, unsigned most) {
@@ -31,7 +73,7 @@ LinearLayout nacre::simt::spreadLayout(ArrayRef<int64_t> shape, ArrayRef<unsigne
   // Warps from the top of an axis, so that what one warp has stays together.
   if (warpsOutside) {
     unsigned left = llvm::Log2_64(block.warps);
-    SmallVector<unsigned> top(bits);
+    SmallVector<unsigned> top(bits.begin(), bits.end());
     SmallVector<std::pair<unsigned, uint32_t>> bases;
     for (unsigned axis : llvm::reverse(order))
       while (left > 0 && top[axis] > next[axis]) {
@@ -76,6 +118,22 @@ static bool isOnlyMultiplied(Operation *op) {
   return true;
 }
 
+// The parts that the blocks of a cluster may have of an access's tile: any axis may be the one that they share out, the
+// slowest one preferred. What is for products alone is shared out as these ask for it.
+static SmallVector<LinearLayout> partsToChooseFrom(Operation *op, ArrayRef<unsigned> bits, ArrayRef<unsigned> order,
+                                                   int64_t count, const BlockShape &block) {
+  SmallVector<LinearLayout> choice;
+  SmallVector<unsigned> slowest = llvm::to_vector(llvm::reverse(order));
+  for (unsigned first : slowest) {
+    SmallVector<unsigned> axes{first};
+    llvm::copy_if(slowest, std::back_inserter(axes), [&](unsigned axis) { return axis != first; });
+    LinearLayout parts = blockParts(bits, axes, order.front(), count, block.ctas);
+    if (!llvm::is_contained(choice, parts))
+      choice.push_back(std::move(parts));
+  }
+  return choice;
+}
+
 // Whether an access takes masked elements one by one: rows that begin anywhere, and so end anywhere. Warps side by side
 // then have about as many elements each; those on top of each other would leave the last ones without any.
 static bool endsAnywhere(Operation *op, int64_t count) {
@@ -93,15 +151,22 @@ SmallVector<LinearLayout> nacre::simt::candidatesFor(const AccessDescription &ac
     return std::pair(access.contiguity[left], left) > std::pair(access.contiguity[right], right);
   });
   int64_t count = access.wide[order.front()];
-  count = std::min(count, std::max<int64_t>(1, elementsOf(shape) / block.threads()));
+  count = std::min(count, std::max<int64_t>(1, elementsOf(shape) / (block.threads() * block.ctas)));
   SmallVector<LinearLayout> candidates;
   auto add = [&](LinearLayout layout) {
     if (!llvm::is_contained(candidates, layout))
       candidates.push_back(std::move(layout));
   };
   bool warpsOutside = !isOnlyMultiplied(access.op) && !endsAnywhere(access.op, count);
-  add(spreadLayout(shape, order, count, warpsOutside, block));
-  add(spreadLayout(shape, order, count, !warpsOutside, block));
+  if (block.ctas == 1) {
+    add(spreadLayout(shape, order, count, warpsOutside, block));
+    add(spreadLayout(shape, order, count, !warpsOutside, block));
+    return candidates;
+  }
+  SmallVector<unsigned> bits = LinearLayout::paddedBits(shape);
+  for (const LinearLayout &parts : partsToChooseFrom(access.op, bits, order, count, block))
+    for (bool outside : {warpsOutside, !warpsOutside})
+      add(spreadOverParts(bits, parts, order, count, outside, block));
   return candidates;
 }
 
@@ -161,6 +226,8 @@ double nacre::simt::reduceCost(const LinearLayout &layout, unsigned axis) {
   double cost = layout.count(Place::Register) + 2.0 * rows * along(Place::Lane);
   if (along(Place::Warp))
     cost += 4 * rows + 30;
+  if (along(Place::Block))
+    cost += 16 * rows + 500;
   return warps * cost;
 }
 
@@ -168,5 +235,8 @@ double nacre::simt::convertCost(const LinearLayout &from, const LinearLayout &to
   if (sourceRegisters(from, to, [](uint32_t packed) { return packed; }))
     return 0;
   double words = (from.count(Place::Register) + to.count(Place::Register)) * elementBytes / 4.0;
+  // Between blocks all goes through the memory of one, and the cluster meets.
+  if (from.isSplitOverBlocks() && from.basesOf(Place::Block) != to.basesOf(Place::Block))
+    return from.count(Place::Warp) * (8 * words + 500.0);
   return from.count(Place::Warp) * (words + 30.0);
 }

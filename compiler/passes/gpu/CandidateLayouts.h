@@ -7,7 +7,8 @@ namespace nacre::simt {
 
 // A tile spread over a block: `count` neighbours along the first axis of `order` in registers, then lanes along the
 // axes in order, then warps along them (from the last axis of the order backwards when `warpsOutside`), the rest in
-// registers. Threads that are too many hold copies.
+// registers. Threads that are too many hold copies. The blocks of a cluster have equal parts of the last axis of the
+// order, or of those before it where it is too short.
 LinearLayout spreadLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order, int64_t count,
                           bool warpsOutside, const BlockShape &block);
 

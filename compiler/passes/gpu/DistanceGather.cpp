@@ -69,11 +69,14 @@ std::optional<DistanceGather> nacre::simt::matchDistanceGather(tile::GatherOp op
   const LinearLayout &layout = layoutOf(op.getType());
   if (!flip || op.getSource().getType() != op.getType() || !getElementTypeOrSelf(flip.getType()).isInteger(32))
     return std::nullopt;
+  std::optional<LinearLayout> own = layout.isSplitOverBlocks(op.getAxis()) ? std::nullopt : layout.ofOneBlock();
+  if (!own)
+    return std::nullopt;
   for (auto [place, other] : {std::pair(flip.getLhs(), flip.getRhs()), std::pair(flip.getRhs(), flip.getLhs())}) {
     std::optional<int64_t> constant = splatConstant(other);
     Value distance = constant ? Value() : splatScalar(other);
     if ((constant || distance) && isCoordinate(place, op.getAxis()))
-      if (std::optional<ScanPlan> axis = planScan(layout, op.getAxis()))
+      if (std::optional<ScanPlan> axis = planScan(*own, op.getAxis()))
         return DistanceGather{distance, constant, std::move(*axis)};
   }
   return std::nullopt;

@@ -50,6 +50,12 @@ SmallVector<Value> nacre::simt::sendWords(Lowering &lowering, ArrayRef<Value> va
   return results;
 }
 
+// The thread's number under the mask: in the cluster where the mask has bits of the block's number.
+static Value threadBits(Lowering &lowering, uint32_t mask) {
+  Value number = mask < lowering.block.threads() ? lowering.threadId() : lowering.threadNumber();
+  return LLVM::AndOp::create(lowering.b, number, lowering.i32(mask));
+}
+
 static uint32_t threadMask(Lowering &lowering, uint32_t lanes, uint32_t warps) {
   return lanes | warps << llvm::Log2_64(lowering.block.lanes);
 }
@@ -57,7 +63,7 @@ static uint32_t threadMask(Lowering &lowering, uint32_t lanes, uint32_t warps) {
 Value nacre::simt::oddParity(Lowering &lowering, uint32_t lanes, uint32_t warps) {
   simt::Builder &b = lowering.b;
   uint32_t mask = threadMask(lowering, lanes, warps);
-  Value bits = LLVM::AndOp::create(b, lowering.threadId(), lowering.i32(mask));
+  Value bits = threadBits(lowering, mask);
   if (std::has_single_bit(mask) || planted(PlantedBug::ParityOfSeveral))
     return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, bits, lowering.i32(0));
   return LLVM::TruncOp::create(b, b.getI1Type(), LLVM::CtPopOp::create(b, b.getI32Type(), bits));
@@ -68,7 +74,7 @@ Value nacre::simt::bitsAreZero(Lowering &lowering, uint32_t lanes, uint32_t warp
   uint32_t mask = threadMask(lowering, lanes, warps);
   if (!mask)
     return {};
-  Value bits = LLVM::AndOp::create(b, lowering.threadId(), lowering.i32(mask));
+  Value bits = threadBits(lowering, mask);
   return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, bits, lowering.i32(0));
 }
 
@@ -76,7 +82,7 @@ Value nacre::simt::bitsAreZero(Lowering &lowering, uint32_t lanes, uint32_t warp
 
 SharedAddresses::SharedAddresses(Lowering &lowering, Value base, const LinearLayout &thread, int64_t elementSize)
     : lowering(lowering), base(base), thread(thread.withoutRegisters()), elementSize(elementSize) {
-  for (Place place : {Place::Lane, Place::Warp})
+  for (Place place : {Place::Lane, Place::Warp, Place::Block})
     for (uint32_t basis : thread.basesOf(place))
       moving |= basis;
 }

@@ -51,7 +51,12 @@ llvm::SmallVector<int64_t> arrayStarts(llvm::ArrayRef<mlir::Type> elements, int6
 llvm::SmallVector<mlir::Value> convertRegisters(Lowering &lowering, const Conversion &plan,
                                                 llvm::ArrayRef<mlir::Value> source, mlir::Type element,
                                                 unsigned destinationRegisters, llvm::function_ref<mlir::Value()> base);
-Conversion planFor(mlir::Type element, const LinearLayout &from, const LinearLayout &to);
+
+// The plan, and whether its memory is that of the cluster's first block, which all blocks write and read (Clusters.h).
+struct ClusterConversion : Conversion {
+  bool reachesAcrossBlocks = false;
+};
+ClusterConversion planFor(mlir::Type element, const LinearLayout &from, const LinearLayout &to);
 
 // The bytes of shared memory that these operations need while they run.
 int64_t reduceScratch(tile::ReduceOp op);

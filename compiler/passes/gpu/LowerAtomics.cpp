@@ -60,7 +60,7 @@ LogicalResult Lowering::lowerAtomicRmw(tile::AtomicRmwOp op) {
   Type type = op.getType(), element = getElementTypeOrSelf(type);
   AtomicAccess access{op.getKind(), op.getOrder(), op.getScope(), !op.getResult().use_empty()};
   if (releases(access.order) && !elements)
-    barrier();
+    programBarrier();
   SmallVector<Value> old;
   for (unsigned reg = 0; reg < registerCount(type); ++reg) {
     Value predicate = predicateOf(*this, type, op.getMask(), reg);
@@ -77,7 +77,7 @@ LogicalResult Lowering::lowerAtomicRmw(tile::AtomicRmwOp op) {
   if (access.wantsResult)
     shareResult(op, old);
   if (acquires(access.order) && !elements)
-    barrier();
+    programBarrier();
   define(op, old);
   return success();
 }
@@ -86,7 +86,7 @@ LogicalResult Lowering::lowerAtomicCas(tile::AtomicCasOp op) {
   Type type = op.getType(), element = getElementTypeOrSelf(type), memory = memoryType(element);
   AtomicAccess access{tile::AtomicKind::Exchange, op.getOrder(), op.getScope(), !op.getResult().use_empty()};
   if (releases(access.order) && !elements)
-    barrier();
+    programBarrier();
   Type word = b.getIntegerType(8 * byteSize(element));
   auto wordOf = [&](Value value, unsigned reg) { return bitcast(toMemory(registers(value)[reg], element), word); };
   SmallVector<Value> old;
@@ -101,7 +101,7 @@ LogicalResult Lowering::lowerAtomicCas(tile::AtomicCasOp op) {
   if (access.wantsResult)
     shareResult(op, old);
   if (acquires(access.order) && !elements)
-    barrier();
+    programBarrier();
   define(op, old);
   return success();
 }

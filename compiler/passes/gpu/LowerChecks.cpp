@@ -79,7 +79,7 @@ public:
     };
     write(lowering.i32(site), offsetof(AccessRecord, site));
     for (int axis = 0; axis < 3; ++axis)
-      write(lowering.machine.programId(b, axis), offsetof(AccessRecord, program) + sizeof(uint32_t) * axis);
+      write(lowering.programId(axis), offsetof(AccessRecord, program) + sizeof(uint32_t) * axis);
   }
 
   Value isFirst; // of all threads
@@ -90,8 +90,8 @@ private:
   Value programNumber() {
     Value result = lowering.constant(word, 0);
     for (int axis = 2; axis >= 0; --axis) {
-      Value extent = LLVM::ZExtOp::create(b, word, lowering.machine.gridSize(b, axis));
-      Value id = LLVM::ZExtOp::create(b, word, lowering.machine.programId(b, axis));
+      Value extent = LLVM::ZExtOp::create(b, word, lowering.gridSize(axis));
+      Value id = LLVM::ZExtOp::create(b, word, lowering.programId(axis));
       result = LLVM::AddOp::create(b, LLVM::MulOp::create(b, result, extent), id);
     }
     return LLVM::AddOp::create(b, result, lowering.constant(word, 1));

@@ -118,8 +118,21 @@ static SmallVector<Value> throughMemory(Lowering &lowering, const MemoryPlan &pl
   return result;
 }
 
-Conversion nacre::simt::planFor(Type element, const LinearLayout &from, const LinearLayout &to) {
-  return planConversion(from, to, llvm::Log2_64(Lowering::byteSize(element)));
+ClusterConversion nacre::simt::planFor(Type element, const LinearLayout &from, const LinearLayout &to) {
+  unsigned elementBits = llvm::Log2_64(Lowering::byteSize(element)), warpBits = from.bits(Place::Warp);
+  if (from.basesOf(Place::Block) == to.basesOf(Place::Block)) {
+    std::optional<LinearLayout> source = from.ofOneBlock(), destination = to.ofOneBlock();
+    if (source && destination)
+      return {planConversion(*source, *destination, elementBits)};
+  }
+  ClusterConversion plan{planConversion(from.withBlocksAsWarps(), to.withBlocksAsWarps(), elementBits)};
+  if (plan.kind != Conversion::Kind::Memory || plan.memory.withinWarp)
+    return plan;
+  // Where all blocks have all of the tile, each goes through its own memory, and writes all that it reads.
+  plan.reachesAcrossBlocks = from.isSplitOverBlocks();
+  if (!plan.reachesAcrossBlocks)
+    plan.memory.warpCopies &= (uint32_t(1) << warpBits) - 1;
+  return plan;
 }
 
 SmallVector<Value> nacre::simt::convertRegisters(Lowering &lowering, const Conversion &plan, ArrayRef<Value> source,
@@ -141,7 +154,7 @@ SmallVector<Value> nacre::simt::convertRegisters(Lowering &lowering, const Conve
 
 LogicalResult Lowering::lowerConvert(ConvertOp op) {
   Type element = getElementTypeOrSelf(op.getType());
-  Conversion plan = planFor(element, layoutOf(op.getSource()), layoutOf(op.getResult()));
+  ClusterConversion plan = planFor(element, layoutOf(op.getSource()), layoutOf(op.getResult()));
   define(op, convertRegisters(*this, plan, registers(op.getSource()), element, registerCount(op.getType()), [&] {
            barrierBefore(op);
            return scratch(op);

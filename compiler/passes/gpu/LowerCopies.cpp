@@ -21,7 +21,7 @@ LogicalResult Lowering::lowerAllocateBarriers(AllocateBarriersOp op) {
   define(op, base);
   int64_t arrivals = op.getReleased() ? block.warps : 1;
   for (int64_t i = 0; i < op.getType().getCount(); ++i)
-    machine.boxCopies()->initBarrier(b, byteOffset(base, i32(i * barrierBytes)), arrivals, isFirstThread());
+    machine.boxCopies()->initBarrier(b, byteOffset(base, i32(i * barrierBytes)), arrivals, isFirstThreadOfBlock());
   needsEntryBarrier = true;
   return success();
 }

@@ -52,7 +52,7 @@ static std::string label(StringRef prefix) {
 LogicalResult Lowering::lowerPrint(tile::PrintOp op) {
   Value ids[3];
   for (int axis = 0; axis < 3; ++axis)
-    ids[axis] = machine.programId(b, axis);
+    ids[axis] = programId(axis);
   auto emit = [&](Value predicate, const std::string &format, ArrayRef<Value> arguments) {
     scf::IfOp branch;
     OpBuilder::InsertionGuard guard(b);

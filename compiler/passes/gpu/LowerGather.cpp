@@ -29,7 +29,7 @@ LogicalResult Lowering::lowerGather(tile::GatherOp op) {
 
   LinearLayout flat = source.reshape({source.outputBits()});
   SharedAddresses writes(*this, base, flat, size);
-  Value isWriter = bitsAreZero(*this, source.copies(Place::Lane), source.copies(Place::Warp));
+  Value isWriter = isScratchHolder(source);
   auto write = [&](ScratchPart part) {
     for (auto [number, value] : llvm::enumerate(registers(op.getSource()))) {
       auto reg = static_cast<uint32_t>(number);
@@ -88,7 +88,7 @@ LogicalResult Lowering::lowerHistogram(tile::HistogramOp op) {
   Type sourceType = op.getSource().getType(), count = type.getElementType();
   int64_t allBins = type.getNumElements(), size = byteSize(count), threads = block.threads();
   const LinearLayout &layout = layoutOf(type);
-  Value base = scratch(op), holder = isHolder(layoutOf(sourceType));
+  Value base = scratch(op), holder = isScratchHolder(layoutOf(sourceType));
   if (holder && planted(PlantedBug::HistogramOfCopies))
     holder = Value();
   SmallVector<Value> results(layout.count(Place::Register));
@@ -99,6 +99,8 @@ LogicalResult Lowering::lowerHistogram(tile::HistogramOp op) {
     number ? barrier() : barrierBefore(op);
     auto clear = [&](Value index) {
       Value inside = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult, index, i32(bins));
+      if (acrossBlocks) // the first block's own
+        inside = both(inside, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, blockRank(), i32(0)));
       writeShared(*this, constant(count, 0), count, addressOf(index), inside);
     };
     if (bins <= 4 * threads) {
@@ -123,8 +125,8 @@ LogicalResult Lowering::lowerHistogram(tile::HistogramOp op) {
         ArrayRef<Value> mask = registers(op.getMask());
         counted = both(counted, mask.size() == 1 ? mask.front() : mask[reg]);
       }
-      AtomicAccess access{tile::AtomicKind::AddI, tile::MemoryOrder::Relaxed, tile::MemoryScope::CTA,
-                          /*wantsResult=*/false};
+      AtomicAccess access{tile::AtomicKind::AddI, tile::MemoryOrder::Relaxed,
+                          acrossBlocks ? tile::MemoryScope::GPU : tile::MemoryScope::CTA, /*wantsResult=*/false};
       machine.atomic(b, count, addressOf(LLVM::TruncOp::create(b, b.getI32Type(), bin)), constant(count, 1), counted,
                      access);
     }

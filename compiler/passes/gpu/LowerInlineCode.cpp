@@ -58,7 +58,10 @@ static LogicalResult forEachPackInMemory(Lowering &lowering, Operation *op, int6
       lowering.writeTile(operand, source);
   lowering.barrier();
   int64_t packs = (count + pack - 1) / pack;
-  auto loop = scf::ForOp::create(b, lowering.threadId(), lowering.i32(packs), lowering.i32(lowering.block.threads()));
+  // Each pack is run once: by a thread of the cluster where the blocks share the memory.
+  bool isAlone = !lowering.acrossBlocks;
+  auto loop = scf::ForOp::create(b, isAlone ? lowering.threadId() : lowering.threadNumber(), lowering.i32(packs),
+                                 lowering.i32(lowering.block.threads() * (isAlone ? 1 : lowering.block.ctas)));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(loop.getBody()->getTerminator());

@@ -23,11 +23,12 @@ void Lowering::prepareMarks() {
   Value isThere = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, address, constant(word, 0));
   Value isFirst = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, laneId(), i32(0));
   writesMarks = LLVM::AndOp::create(b, isThere, isFirst);
+  if (block.ctas > 1) // the first block's warps stand for the program
+    writesMarks = both(writesMarks, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, blockRank(), i32(0)));
   markCapacity = machine.load(b, word, markRecord, writesMarks, constant(word, 1), {}).front();
   Value program = constant(word, 0);
   for (int axis = 2; axis >= 0; --axis)
-    program = LLVM::AddOp::create(b, LLVM::MulOp::create(b, program, wide(machine.gridSize(b, axis))),
-                                  wide(machine.programId(b, axis)));
+    program = LLVM::AddOp::create(b, LLVM::MulOp::create(b, program, wide(gridSize(axis))), wide(programId(axis)));
   Value unit = LLVM::AddOp::create(b, LLVM::MulOp::create(b, program, constant(word, block.warps)), wide(warpId()));
   Value bytes = LLVM::AddOp::create(b, LLVM::MulOp::create(b, markCapacity, constant(word, sizeof(PassedMark))),
                                     constant(word, sizeof(uint64_t)));

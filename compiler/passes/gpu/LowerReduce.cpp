@@ -4,6 +4,7 @@
 // An axis that is no power of two has elements beyond its end in the layout: they are missing, and a combination with
 // one of them is the other.
 #include "compiler/ir/layout/Reduction.h"
+#include "compiler/passes/gpu/Clusters.h"
 #include "compiler/passes/gpu/Exchange.h"
 #include "compiler/support/PlantedBugs.h"
 
@@ -26,7 +27,7 @@ static ReductionPlan reductionPlan(tile::ReduceOp op) {
   int64_t bytes = 0;
   for (Type element : exchangedTypes(op))
     bytes += Lowering::byteSize(element);
-  return planReduction(layoutOf(op.getOperands().front()), op.getAxis(),
+  return planReduction(planningLayout(layoutOf(op.getOperands().front()), op.getAxis()), op.getAxis(),
                        llvm::bit_floor<uint64_t>(mostScratchBytes / bytes));
 }
 

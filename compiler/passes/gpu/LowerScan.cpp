@@ -13,6 +13,7 @@
 // A layout in which a bit of the axis is not one bit of a register's, lane's or warp's number is converted before and
 // after.
 #include "compiler/ir/layout/Scan.h"
+#include "compiler/passes/gpu/Clusters.h"
 #include "compiler/passes/gpu/Exchange.h"
 #include "compiler/support/PlantedBugs.h"
 
@@ -271,7 +272,7 @@ SmallVector<SmallVector<Value>> Scan::run(ArrayRef<SmallVector<Value>> operands)
 } // namespace
 
 int64_t nacre::simt::scanScratch(tile::ScanOp op) {
-  const LinearLayout &layout = layoutOf(op.getOperands().front());
+  const LinearLayout layout = planningLayout(layoutOf(op.getOperands().front()), op.getAxis());
   ScanPlan plan = *planScan(scanLayout(layout, op.getAxis()), op.getAxis());
   int64_t bytes = 0;
   SmallVector<Type> exchanged = Scan::exchangedTypes(op, plan);
@@ -284,7 +285,7 @@ int64_t nacre::simt::scanScratch(tile::ScanOp op) {
 }
 
 LogicalResult Lowering::lowerScan(tile::ScanOp op) {
-  const LinearLayout &layout = layoutOf(op.getOperands().front());
+  const LinearLayout layout = planningLayout(layoutOf(op.getOperands().front()), op.getAxis());
   ScanPlan plan = *planScan(scanLayout(layout, op.getAxis()), op.getAxis());
   bool isConverted = plan.layout != layout, isFirst = true;
   auto converted = [&](ArrayRef<Value> source, Type element, const LinearLayout &from, const LinearLayout &to) {

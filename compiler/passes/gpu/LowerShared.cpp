@@ -20,11 +20,12 @@ Value Lowering::scratch(Operation *op) {
     return LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), 3), global.getSymName());
   });
   auto offset = op->getAttrOfType<IntegerAttr>(offsetAttribute);
-  return offset && offset.getInt() ? byteOffset(base, i32(offset.getInt())) : base;
+  Value own = offset && offset.getInt() ? byteOffset(base, i32(offset.getInt())) : base;
+  return acrossBlocks ? machine.clusters()->inFirstBlock(b, own) : own;
 }
 
 void Lowering::barrierBefore(Operation *op) {
-  if (!op->hasAttr(orderedAttribute))
+  if (acrossBlocks || !op->hasAttr(orderedAttribute)) // what is ordered is ordered within each block
     barrier();
 }
 
@@ -69,7 +70,7 @@ void Lowering::storeShared(Value value, Value base, Type element, Value index, V
 
 void Lowering::writeTile(Value tileValue, Value base, ScratchPart part) {
   Type type = tileValue.getType(), element = getElementTypeOrSelf(type);
-  Value holder = isHolder(layoutOf(type));
+  Value holder = isScratchHolder(layoutOf(type));
   for (auto [reg, value] : llvm::enumerate(registers(tileValue))) {
     Value index = elementIndex(type, reg), isHere = isOfPart(index, part);
     storeShared(value, base, element, index, both(both(holder, isInside(type, reg)), isHere));
@@ -104,7 +105,7 @@ static void writeOperands(Lowering &lowering, tile::ConcatenateOp op, Value base
       Value isHere = lowering.isOfPart(index, scratchPart);
       lowering.storeShared(
           value, base, getElementTypeOrSelf(part), index,
-          lowering.both(lowering.both(lowering.isHolder(layout), lowering.isInside(part, reg)), isHere));
+          lowering.both(lowering.both(lowering.isScratchHolder(layout), lowering.isInside(part, reg)), isHere));
     }
     start += tile::shapeOf(part)[op.getAxis()];
   }

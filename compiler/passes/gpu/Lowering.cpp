@@ -1,6 +1,8 @@
 // The walk over the kernel, and the places of elements. See Lowering.h.
 #include "compiler/passes/gpu/Lowering.h"
+#include "compiler/passes/gpu/Clusters.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -127,11 +129,48 @@ Value Lowering::warpId() {
   return warp;
 }
 
+Value Lowering::blockRank() {
+  if (!rank)
+    rank = atEntry([&] { return machine.clusters()->blockRank(b); });
+  return rank;
+}
+
+Value Lowering::threadNumber() {
+  if (block.ctas == 1)
+    return threadId();
+  if (!number)
+    number = atEntry([&]() -> Value {
+      Value above = LLVM::ShlOp::create(b, blockRank(), i32(llvm::Log2_64(block.threads())));
+      return LLVM::OrOp::create(b, above, threadId());
+    });
+  return number;
+}
+
+// The blocks of a cluster are neighbours along the first axis.
+Value Lowering::programId(int axis) {
+  Value id = machine.programId(b, axis);
+  return axis || block.ctas == 1 ? id : LLVM::LShrOp::create(b, id, i32(llvm::Log2_64(block.ctas)));
+}
+
+Value Lowering::gridSize(int axis) {
+  Value size = machine.gridSize(b, axis);
+  return axis || block.ctas == 1 ? size : LLVM::LShrOp::create(b, size, i32(llvm::Log2_64(block.ctas)));
+}
+
 Value Lowering::isFirstThread() {
   if (!firstThread)
     firstThread =
-        atEntry([&]() -> Value { return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, threadId(), i32(0)); });
+        atEntry([&]() -> Value { return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, threadNumber(), i32(0)); });
   return firstThread;
+}
+
+Value Lowering::isFirstThreadOfBlock() {
+  if (block.ctas == 1)
+    return isFirstThread();
+  if (!firstThreadOfBlock)
+    firstThreadOfBlock =
+        atEntry([&]() -> Value { return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, threadId(), i32(0)); });
+  return firstThreadOfBlock;
 }
 
 Value Lowering::actor(Type type) {
@@ -140,10 +179,10 @@ Value Lowering::actor(Type type) {
   return elements ? Value() : isFirstThread();
 }
 
-// The images along an axis of the bits of the thread's number: lane bits, then warp bits.
+// The images along an axis of the bits of the thread's number: lane bits, then warp bits, then those of the block.
 static SmallVector<uint32_t> threadBases(const LinearLayout &layout, unsigned axis) {
   SmallVector<uint32_t> bases;
-  for (Place place : {Place::Lane, Place::Warp})
+  for (Place place : {Place::Lane, Place::Warp, Place::Block})
     for (uint32_t basis : layout.basesOf(place))
       bases.push_back(layout.coordinate(basis, axis));
   return bases;
@@ -170,7 +209,7 @@ Value Lowering::threadPart(const LinearLayout &layout, unsigned axis) {
              while (isSingle && bit + length < bases.size() && bases[bit + length] == basis << length)
                ++length;
              uint32_t mask = ((uint32_t(1) << length) - 1) << bit;
-             Value moved = LLVM::AndOp::create(b, threadId(), i32(mask));
+             Value moved = LLVM::AndOp::create(b, mask < block.threads() ? threadId() : threadNumber(), i32(mask));
              uint32_t image = 0;
              if (isSingle) {
                int shift = static_cast<int>(llvm::Log2_32(basis)) - static_cast<int>(bit);
@@ -239,13 +278,25 @@ Value Lowering::isInside(Type tileType, uint32_t reg) {
 }
 
 Value Lowering::isHolder(const LinearLayout &layout) {
-  uint32_t copies = layout.copies(Place::Lane) | layout.copies(Place::Warp) << llvm::Log2_64(block.lanes);
+  uint32_t copies = layout.copies(Place::Lane) | layout.copies(Place::Warp) << llvm::Log2_64(block.lanes) |
+                    layout.copies(Place::Block) << llvm::Log2_64(block.threads());
+  return isZero(copies);
+}
+
+Value Lowering::isScratchHolder(const LinearLayout &layout) {
+  if (acrossBlocks)
+    return isHolder(layout);
+  return isZero(layout.copies(Place::Lane) | layout.copies(Place::Warp) << llvm::Log2_64(block.lanes));
+}
+
+// Whether these bits of the thread's number are 0.
+Value Lowering::isZero(uint32_t copies) {
   if (!copies)
     return {};
   Value &holder = holders[{copies}];
   if (!holder)
     holder = atEntry([&]() -> Value {
-      Value bits = LLVM::AndOp::create(b, threadId(), i32(copies));
+      Value bits = LLVM::AndOp::create(b, copies < block.threads() ? threadId() : threadNumber(), i32(copies));
       return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, bits, i32(0));
     });
   return holder;
@@ -280,7 +331,7 @@ FailureOr<LLVM::LLVMFuncOp> Lowering::run() {
   std::string name = kernel.getName().str();
   kernel.setName((name + ".tiles"));
   function = LLVM::LLVMFuncOp::create(b, name, type);
-  machine.declareKernel(function, block.threads() + producerWarps(module) * block.lanes);
+  machine.declareKernel(function, block.threads() + producerWarps(module) * block.lanes, block.ctas);
   // A tensor map is a parameter of its own bytes, whose address the copies take.
   auto mapBytes = LLVM::LLVMArrayType::get(b.getI8Type(), 128);
   for (unsigned i = recordPlace; i < kernel.getNumArguments(); ++i) {
@@ -319,7 +370,7 @@ FailureOr<LLVM::LLVMFuncOp> Lowering::run() {
 LogicalResult Lowering::lowerBlock(Block &body) {
   for (Operation &op : body.without_terminator()) {
     b.setLoc(op.getLoc());
-    if (failed(lower(&op)))
+    if (failed(lowerInReach(&op)))
       return failure();
     if (record && assertsInFunctions(&op))
       leaveIfRefused();
@@ -351,6 +402,35 @@ static StringRef missingPart(const Machine &machine, Operation *op) {
   return "";
 }
 
+void Lowering::barrier() {
+  if (acrossBlocks)
+    machine.clusters()->clusterBarrier(b);
+  else
+    machine.blockBarrier(b, meeting);
+}
+
+void Lowering::programBarrier() {
+  if (block.ctas > 1)
+    machine.clusters()->clusterBarrier(b);
+  else
+    machine.blockBarrier(b, meeting);
+}
+
+// Where blocks exchange data, the cluster meets once more behind it: nobody writes this memory, or ends, before all have
+// read it.
+LogicalResult Lowering::lowerInReach(Operation *op) {
+  if (!reachesAcrossBlocks(op, block.ctas))
+    return lower(op);
+  if (elements)
+    return fail(op,
+                "a function of single elements cannot exchange data between the blocks of a cluster; launch it with "
+                "num_ctas=1");
+  llvm::SaveAndRestore<bool> reach(acrossBlocks, true);
+  LogicalResult result = lower(op);
+  barrier();
+  return result;
+}
+
 LogicalResult Lowering::lower(Operation *op) {
   if (StringRef missing = missingPart(machine, op); !missing.empty())
     return fail(op, "the machine has no " + missing);
@@ -366,11 +446,11 @@ LogicalResult Lowering::lower(Operation *op) {
         return success();
       })
       .Case([&](tile::ProgramIdOp op) {
-        define(op, machine.programId(b, op.getAxis()));
+        define(op, programId(op.getAxis()));
         return success();
       })
       .Case([&](tile::NumProgramsOp op) {
-        define(op, machine.gridSize(b, op.getAxis()));
+        define(op, gridSize(op.getAxis()));
         return success();
       })
       .Case([&](tile::ClockOp op) {
@@ -391,7 +471,7 @@ LogicalResult Lowering::lower(Operation *op) {
       .Case([&](tile::AtomicRmwOp op) { return lowerAtomicRmw(op); })
       .Case([&](tile::AtomicCasOp op) { return lowerAtomicCas(op); })
       .Case<tile::BarrierOp>([&](auto) {
-        barrier();
+        programBarrier();
         return success();
       })
       .Case([&](BarrierOp op) {

@@ -73,6 +73,10 @@ public:
   mlir::Value threadId(); // i32, as everything below
   mlir::Value laneId();
   mlir::Value warpId();
+  mlir::Value blockRank();    // in its cluster
+  mlir::Value threadNumber(); // in the cluster: that of the thread in its block, and the block's above
+  mlir::Value programId(int axis);
+  mlir::Value gridSize(int axis);
   // The coordinate of a register's element along an axis; and the row-major index of the element in the tile.
   mlir::Value coordinate(const LinearLayout &layout, uint32_t reg, unsigned axis);
   mlir::Value elementIndex(mlir::Type tile, uint32_t reg);
@@ -80,8 +84,11 @@ public:
   mlir::Value isInside(mlir::Type tile, uint32_t reg);
   // Whether this thread is the one of those that hold the same elements which acts for all; null: they are all alone.
   mlir::Value isHolder(const LinearLayout &layout);
-  // The same for a scalar: thread 0.
+  // The same of the threads that share the scratch memory of the operation: of the cluster, or of each block.
+  mlir::Value isScratchHolder(const LinearLayout &layout);
+  // The same for a scalar: thread 0, of the cluster or of each block.
   mlir::Value isFirstThread();
+  mlir::Value isFirstThreadOfBlock();
   // Of either, by the type of the value; within code of one element (`elements`) the thread acts for itself.
   mlir::Value actor(mlir::Type type);
   mlir::Value both(mlir::Value left, mlir::Value right); // of two predicates, either of which may be null
@@ -111,7 +118,10 @@ public:
   // written and between writes and reads of other threads stands a barrier.
   mlir::Value scratch(mlir::Operation *op);
   void barrierBefore(mlir::Operation *op); // unless the pass place-barriers has ordered this operation already
-  void barrier() { machine.blockBarrier(b, meeting); }
+  // Of the block's threads, or of the cluster's where the operation's scratch memory is the cluster's.
+  void barrier();
+  // Of all threads that run the program.
+  void programBarrier();
   // One element, counted from `base` on; and a whole tile at its row-major places, by the threads that act for them.
   mlir::Value sharedElement(mlir::Value base, mlir::Type element, mlir::Value index);
   // Where the predicate is false a load gives `otherwise`, or 0. A null predicate: always.
@@ -137,6 +147,7 @@ public:
 
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lower(mlir::Operation *op);
+  mlir::LogicalResult lowerInReach(mlir::Operation *op);
 
   // What one thread has read or done for all that hold copies of an element goes to them: the registers of the
   // operation's result.
@@ -153,6 +164,9 @@ public:
   int elements = 0;
   // Whether the code being emitted is one thread's of the warps that produce.
   bool isProducer = false;
+  // Whether the operation whose code is emitted exchanges data between the blocks of the cluster (Clusters.h): its
+  // scratch memory is then the first block's, and the cluster meets where a block does otherwise.
+  bool acrossBlocks = false;
 
 private:
   friend class Hoisted;
@@ -202,6 +216,7 @@ private:
   // Code at the start of the kernel, made once: what depends on the thread alone.
   mlir::Value atEntry(llvm::function_ref<mlir::Value()> make);
   mlir::Value threadPart(const LinearLayout &layout, unsigned axis);
+  mlir::Value isZero(uint32_t bits);
   // The address of one of a ring of barriers.
   mlir::Value barrierAt(mlir::Value barriers, mlir::Value index);
 
@@ -210,7 +225,7 @@ private:
   mlir::LLVM::LLVMFuncOp function;
   mlir::Operation *entryMarker = nullptr;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> values;
-  mlir::Value thread, lane, warp, firstThread;
+  mlir::Value thread, lane, warp, rank, number, firstThread, firstThreadOfBlock;
   std::map<std::vector<uint32_t>, mlir::Value> threadParts, holders;
   llvm::DenseMap<mlir::Attribute, mlir::Value> texts;
   mlir::Value record; // of checks; null: the kernel has none

@@ -2,11 +2,11 @@
 // own (targets/cuda/Instructions.cpp); nothing in this folder knows one by name.
 //
 // What every GPU has is Machine. What only some have is a part of it, a class of its own: MatrixMoves, AsyncProducts,
-// AsyncCopies, BoxCopies. A machine answers null for a part that it lacks. The passes that make operations of a part ask
+// AsyncCopies, BoxCopies, Clusters. A machine answers null for a part that it lacks. The passes that make operations of a part ask
 // for it first, and do nothing without it; Lowering::lower refuses such an operation where IR that others wrote has it.
 //
 // Values are scalars of LLVM's types. A predicate is an i1, or null: always. Addresses are pointers in address space 1
-// (global memory) or 3 (shared memory): LLVM has the same numbers for every GPU.
+// (global memory) or 3 (shared memory): LLVM has the same numbers for every GPU. What Clusters gives is in one of its own.
 #pragma once
 
 #include "compiler/ir/tile/Tile.h"
@@ -120,6 +120,18 @@ public:
   virtual void finishStores(Builder &b, bool areLast, mlir::Value predicate) const = 0;
 };
 
+// Clusters: blocks that run at the same time and reach each other's shared memory. A program of several blocks is run by
+// one; blocks of a cluster are neighbours along the first axis of the grid.
+class Clusters {
+public:
+  virtual ~Clusters() = default;
+  virtual mlir::Value blockRank(Builder &b) const = 0; // i32, in the cluster
+  // Of an address of the block's own shared memory: the same place in that of the cluster's first block.
+  virtual mlir::Value inFirstBlock(Builder &b, mlir::Value address) const = 0;
+  // All threads of the cluster meet; what they have written before, in any memory, all see after it.
+  virtual void clusterBarrier(Builder &b) const = 0;
+};
+
 class Machine {
 public:
   virtual ~Machine() = default;
@@ -129,11 +141,13 @@ public:
   virtual const AsyncProducts *asyncProducts() const { return nullptr; }
   virtual const AsyncCopies *asyncCopies() const { return nullptr; }
   virtual const BoxCopies *boxCopies() const { return nullptr; }
+  virtual const Clusters *clusters() const { return nullptr; }
 
   virtual int64_t lanes() const = 0;
   virtual int64_t sharedBytes() const = 0; // that a block may have
-  // The kernel's function, before its body is made: its calling convention and the threads of a block.
-  virtual void declareKernel(mlir::LLVM::LLVMFuncOp function, int64_t threads) const = 0;
+  // The kernel's function, before its body is made: its calling convention, the threads of a block, and the blocks of a
+  // cluster.
+  virtual void declareKernel(mlir::LLVM::LLVMFuncOp function, int64_t threads, int64_t ctas) const = 0;
 
   // --- Where we are; all i32.
   virtual mlir::Value threadId(Builder &b) const = 0;

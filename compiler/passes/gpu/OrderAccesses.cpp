@@ -130,8 +130,8 @@ void Order::visit(Operation *op) {
     auto fence = dyn_cast_or_null<FenceOp>(op->getPrevNode());
     return fence && fence.getGlobal() ? pending.clear() : meet();
   }
-  // Threads that meet while they exchange data have met.
-  if (!pending.empty())
+  // Threads that meet while they exchange data have met; of a cluster's, only those of one block.
+  if (!pending.empty() && BlockShape::of(op->getParentOfType<ModuleOp>()).ctas == 1)
     if (ScratchUse scratch = scratchOf(op); scratch.bytes > 0 && scratch.meetsWithin && !scratch.mayBeIdle)
       meet();
   std::optional<Access> access = accessOf(op);

@@ -29,7 +29,8 @@ static int64_t sharedBytes(Value old) {
     return 0;
   bool hasCopies = true;
   if (isa<RankedTensorType>(old.getType()))
-    hasCopies = layoutOf(old).copies(Place::Lane) || layoutOf(old).copies(Place::Warp);
+    hasCopies =
+        layoutOf(old).copies(Place::Lane) || layoutOf(old).copies(Place::Warp) || layoutOf(old).copies(Place::Block);
   return hasCopies ? sizeOfPart(old) : 0;
 }
 
@@ -68,7 +69,7 @@ static ScratchUse scratchOfGather(tile::GatherOp op) {
 
 static ScratchUse scratchOfConvert(ConvertOp op) {
   Type element = getElementTypeOrSelf(op.getType());
-  Conversion plan = planFor(element, layoutOf(op.getSource()), layoutOf(op.getResult()));
+  ClusterConversion plan = planFor(element, layoutOf(op.getSource()), layoutOf(op.getResult()));
   return {static_cast<int64_t>(plan.scratchBytes(llvm::Log2_64(Lowering::byteSize(element)))), !plan.memory.withinWarp};
 }
 

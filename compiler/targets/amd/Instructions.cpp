@@ -20,7 +20,7 @@ static Value boolean(simt::Builder &b, bool value) {
   return LLVM::ConstantOp::create(b, b.getI1Type(), b.getBoolAttr(value));
 }
 
-void Instructions::declareKernel(LLVM::LLVMFuncOp function, int64_t threads) const {
+void Instructions::declareKernel(LLVM::LLVMFuncOp function, int64_t threads, int64_t /*ctas*/) const {
   function.setCConv(LLVM::cconv::CConv::AMDGPU_KERNEL);
   MLIRContext *context = function.getContext();
   auto pair = [&](StringRef name, const std::string &value) -> Attribute {

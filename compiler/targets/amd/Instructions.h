@@ -20,7 +20,7 @@ public:
 
   int64_t lanes() const override { return architecture.lanes; }
   int64_t sharedBytes() const override { return architecture.sharedBytes; }
-  void declareKernel(mlir::LLVM::LLVMFuncOp function, int64_t threads) const override;
+  void declareKernel(mlir::LLVM::LLVMFuncOp function, int64_t threads, int64_t /*ctas*/) const override;
 
   mlir::Value threadId(simt::Builder &b) const override;
   mlir::Value programId(simt::Builder &b, int axis) const override;

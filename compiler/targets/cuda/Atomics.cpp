@@ -177,7 +177,7 @@ static void narrowStore(simt::Builder &b, Value address, Value value, Value pred
 // An element of 8 bits: the word of 32 around it is replaced until nobody was faster.
 static Value byteLoop(simt::Builder &b, Type element, Value address, Value value, Value predicate,
                       const simt::AtomicAccess &access, const Architecture &architecture) {
-  bool isShared = spaceOf(address) == "shared";
+  bool isShared = spaceOf(address) != "global";
   Type i32 = b.getI32Type();
   Value wide = LLVM::ZExtOp::create(b, i32, value);
   InlinePtx ptx(b);
@@ -246,7 +246,7 @@ Value Instructions::compareAndSwap(simt::Builder &b, Value address, Value expect
   if (bits == 8) { // the word around it
     Type i32 = b.getI32Type();
     Value wideExpected = LLVM::ZExtOp::create(b, i32, expected), wideDesired = LLVM::ZExtOp::create(b, i32, desired);
-    bool isShared = spaceOf(address) == "shared";
+    bool isShared = spaceOf(address) != "global";
     std::string size = isShared ? "32" : "64";
     InlinePtx ptx(b);
     std::string result = ptx.result(i32), place = ptx.operand(address), wanted = ptx.operand(wideExpected),

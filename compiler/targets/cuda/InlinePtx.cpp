@@ -10,7 +10,7 @@ using namespace nacre::cuda;
 // The constraint of a type's register, and the type that travels in it.
 static const char *constraintOf(Type type) {
   if (auto pointer = dyn_cast<LLVM::LLVMPointerType>(type))
-    return pointer.getAddressSpace() == 3 ? "r" : "l";
+    return pointer.getAddressSpace() == 3 || pointer.getAddressSpace() == clusterSpace ? "r" : "l";
   if (type.isF32())
     return "f";
   if (type.isF64())
@@ -100,5 +100,6 @@ llvm::SmallVector<Value> InlinePtx::emit(const std::string &text, bool hasEffect
 }
 
 std::string nacre::cuda::spaceOf(Value address) {
-  return cast<LLVM::LLVMPointerType>(address.getType()).getAddressSpace() == 3 ? "shared" : "global";
+  unsigned space = cast<LLVM::LLVMPointerType>(address.getType()).getAddressSpace();
+  return space == 3 ? "shared" : space == clusterSpace ? "shared::cluster" : "global";
 }

@@ -49,7 +49,10 @@ private:
 // Whether results of a text may have the registers of operands: it is one instruction, and not an asynchronous one.
 bool resultsMayShare(llvm::StringRef text);
 
-// "global" or "shared": the state space of an address.
+// LLVM's number of the shared memory of a cluster's blocks.
+inline constexpr unsigned clusterSpace = 7;
+
+// "global", "shared" or "shared::cluster": the state space of an address.
 std::string spaceOf(mlir::Value address);
 
 } // namespace nacre::cuda

@@ -22,7 +22,7 @@ static Value i32(simt::Builder &b, uint32_t value) {
   return LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(static_cast<int32_t>(value)));
 }
 
-void Instructions::declareKernel(LLVM::LLVMFuncOp function, int64_t threads) const {
+void Instructions::declareKernel(LLVM::LLVMFuncOp function, int64_t threads, int64_t ctas) const {
   function.setCConv(LLVM::cconv::CConv::PTX_Kernel);
   MLIRContext *context = function.getContext();
   SmallVector<Attribute> attributes;
@@ -31,6 +31,9 @@ void Instructions::declareKernel(LLVM::LLVMFuncOp function, int64_t threads) con
         ArrayAttr::get(context, {StringAttr::get(context, name), StringAttr::get(context, std::to_string(number))}));
   };
   add("nvvm.reqntid", threads);
+  if (ctas > 1) // a launch needs to say nothing of it
+    attributes.push_back(ArrayAttr::get(context, {StringAttr::get(context, "nvvm.cluster_dim"),
+                                                  StringAttr::get(context, std::to_string(ctas) + ",1,1")}));
   tile::LaunchOptions options = tile::LaunchOptions::of(function->getParentOfType<ModuleOp>());
   // A thread has at most 255 registers: a larger number bounds nothing, and ptxas warns of it.
   if (int64_t bound = options.maxRegisters.value_or(0); bound > 0 && bound < 256)
@@ -50,6 +53,20 @@ Value Instructions::programId(simt::Builder &b, int axis) const {
 Value Instructions::gridSize(simt::Builder &b, int axis) const {
   return intrinsic(b, b.getI32Type(), axisOf("nctaid", axis));
 }
+// ---- Clusters
+
+Value Instructions::blockRank(simt::Builder &b) const {
+  return intrinsic(b, b.getI32Type(), "read.ptx.sreg.cluster.ctarank");
+}
+Value Instructions::inFirstBlock(simt::Builder &b, Value address) const {
+  auto type = LLVM::LLVMPointerType::get(b.getContext(), clusterSpace);
+  return intrinsic(b, type, "mapa.shared.cluster", {address, i32(b, 0)});
+}
+void Instructions::clusterBarrier(simt::Builder &b) const {
+  effect(b, "barrier.cluster.arrive.aligned", {});
+  effect(b, "barrier.cluster.wait.aligned", {});
+}
+
 Value Instructions::clock(simt::Builder &b) const { return intrinsic(b, b.getI64Type(), "read.ptx.sreg.globaltimer"); }
 Value Instructions::cycles(simt::Builder &b) const { return intrinsic(b, b.getI64Type(), "read.ptx.sreg.clock64"); }
 Value Instructions::processor(simt::Builder &b) const { return intrinsic(b, b.getI32Type(), "read.ptx.sreg.smid"); }

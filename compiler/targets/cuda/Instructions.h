@@ -25,7 +25,8 @@ class Instructions : public simt::Machine,
                      public simt::MatrixMoves,
                      public simt::AsyncProducts,
                      public simt::AsyncCopies,
-                     public simt::BoxCopies {
+                     public simt::BoxCopies,
+                     public simt::Clusters {
 public:
   explicit Instructions(const Architecture &architecture)
       : architecture(architecture), matrixRows(matrixInstructionsOf(architecture)) {}
@@ -36,14 +37,18 @@ public:
   }
   const simt::AsyncCopies *asyncCopies() const override { return architecture.has(80) ? this : nullptr; }
   const simt::BoxCopies *boxCopies() const override { return architecture.has(90) ? this : nullptr; }
+  const simt::Clusters *clusters() const override { return architecture.has(90) ? this : nullptr; }
 
   int64_t lanes() const override { return warpSize; }
   int64_t sharedBytes() const override { return architecture.sharedBytes; }
-  void declareKernel(mlir::LLVM::LLVMFuncOp function, int64_t threads) const override;
+  void declareKernel(mlir::LLVM::LLVMFuncOp function, int64_t threads, int64_t ctas) const override;
 
   mlir::Value threadId(simt::Builder &b) const override;
   mlir::Value programId(simt::Builder &b, int axis) const override;
   mlir::Value gridSize(simt::Builder &b, int axis) const override;
+  mlir::Value blockRank(simt::Builder &b) const override;
+  mlir::Value inFirstBlock(simt::Builder &b, mlir::Value address) const override;
+  void clusterBarrier(simt::Builder &b) const override;
   mlir::Value clock(simt::Builder &b) const override;
   mlir::Value cycles(simt::Builder &b) const override;
   mlir::Value processor(simt::Builder &b) const override;

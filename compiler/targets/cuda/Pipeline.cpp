@@ -64,7 +64,7 @@ public:
   llvm::ArrayRef<TargetOption> options() const override {
     static constexpr TargetOption taken[] = {{LaunchOptionId::NumWarps, 1, 32, /*isPowerOfTwo=*/true},
                                              {LaunchOptionId::NumStages, 0, 1024},
-                                             {LaunchOptionId::NumCtas, 1, 1},
+                                             {LaunchOptionId::NumCtas, 1, 8, /*isPowerOfTwo=*/true},
                                              {LaunchOptionId::MaxRegisters, 0, 65536},
                                              {LaunchOptionId::CooperativeGrid, 0, 1},
                                              {LaunchOptionId::DependentLaunch, 0, 1}};
@@ -206,11 +206,32 @@ static void giveRegisters(ModuleOp module, const RoleRegisters &roles) {
   throw CompileError(diagnostic);
 }
 
+static void addPlacement(OpPassManager &passes) {
+  passes.addNestedPass<func::FuncOp>(simt::createStageBoxes());
+  passes.addPass(simt::createPlaceShared());
+  passes.addNestedPass<func::FuncOp>(simt::createPlaceBarriers());
+}
+
+// Architectures without clusters run a program in one block.
+static void checkClusters(int64_t ctas, const Architecture &architecture) {
+  if (ctas == 1 || architecture.has(90))
+    return;
+  nacre::Diagnostic diagnostic;
+  diagnostic.kind = nacre::Diagnostic::Kind::Argument;
+  diagnostic.message = "num_ctas=" + std::to_string(ctas) + ": a GPU of compute capability " +
+                       std::to_string(architecture.capability / 10) + "." +
+                       std::to_string(architecture.capability % 10) + " has no clusters of blocks";
+  diagnostic.hint = "launch it with num_ctas=1, or on a GPU of compute capability 9.0 or higher";
+  throw CompileError(diagnostic);
+}
+
 Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, const CompileObserver &observer) const {
   const Architecture &architecture = architectureOf(options);
   Instructions instructions(architecture);
   const Features features(options.features);
   PassRunner passRunner(*this, module, observer);
+  const int64_t ctas = tile::LaunchOptions::of(module).numCtas.value_or(1);
+  checkClusters(ctas, architecture);
   Artifact code;
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(tile::kernelAttribute))
@@ -235,7 +256,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   widenHalfArguments(module.lookupSymbol<func::FuncOp>(code.symbol));
   const simt::BoxCopies *boxCopies = instructions.boxCopies();
   passRunner.run("tile passes", [&](OpPassManager &passes) {
-    if (boxCopies && !options.checkAccesses) // accesses that are checked go through pointers
+    if (boxCopies && !options.checkAccesses && ctas == 1) // accesses that are checked go through pointers
       passes.addPass(simt::createHoistDescriptors(boxCopies->limits()));
     passes.addPass(createExpandDescriptors());
     passes.addPass(createExpandScaledDots());
@@ -259,12 +280,12 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   Occupancy occupancy(module.lookupSymbol<func::FuncOp>(code.symbol));
   passRunner.stage("gpu");
   passRunner.run("scheduling", [&](OpPassManager &passes) {
+    if (ctas > 1) // what these do is one block's
+      return addPlacement(passes);
     if (features.producers)
       passes.addPass(simt::createSpecialize(specializeOptions(instructions, architecture, features)));
     passes.addNestedPass<func::FuncOp>(simt::createSoftwarePipeline(simt::SoftwarePipelineOptions::of(instructions)));
-    passes.addNestedPass<func::FuncOp>(simt::createStageBoxes());
-    passes.addPass(simt::createPlaceShared());
-    passes.addNestedPass<func::FuncOp>(simt::createPlaceBarriers());
+    addPlacement(passes);
   });
   simt::BlockShape block = simt::BlockShape::of(module);
   tile::LaunchOptions launch = tile::LaunchOptions::of(module);
@@ -284,7 +305,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
       passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass(lineDirectives()));
   });
   code.metadata.warps = static_cast<uint64_t>(block.warps + simt::producerWarps(module));
-  code.metadata.ctas = 1;
+  code.metadata.ctas = static_cast<uint64_t>(block.ctas);
   if (auto shared = module->getAttrOfType<IntegerAttr>(simt::sharedAttribute))
     code.metadata.sharedBytes = static_cast<uint64_t>(shared.getInt());
   code.metadata.accessSites = simt::stated<simt::AccessSite>(module, simt::accessSitesAttribute);

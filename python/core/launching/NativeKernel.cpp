@@ -103,8 +103,10 @@ PyObject *getArchitecture(PyObject *self, void *) {
 PyObject *getMetadata(PyObject *self, void *) {
   return guarded([&] {
     const KernelMetadata &known = kernelOf(self)->code.metadata;
-    return checked(Py_BuildValue("{s:K,s:K,s:K,s:K,s:s}", "shared", static_cast<unsigned long long>(known.sharedBytes),
-                                 "num_warps", static_cast<unsigned long long>(known.warps), "n_regs",
+    return checked(Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:s}", "shared",
+                                 static_cast<unsigned long long>(known.sharedBytes), "num_warps",
+                                 static_cast<unsigned long long>(known.warps), "num_ctas",
+                                 static_cast<unsigned long long>(known.ctas), "n_regs",
                                  static_cast<unsigned long long>(known.registers), "n_spills",
                                  static_cast<unsigned long long>(known.spilledBytes), "remarks",
                                  llvm::join(known.remarks, "\n").c_str()))

@@ -111,7 +111,7 @@ class CompiledKernel:
         target = _target_of(native)
         self.metadata = KernelMetadata(
             name=self.name, hash=native.hash, target=target, shared=shared, global_scratch_size=0, profile_scratch_size=0,
-            tmem_size=0, scratch_bytes=native.scratch_bytes, cluster_dims=(1, 1, 1), warp_size=target.warp_size, remarks=known["remarks"], **options,
+            tmem_size=0, scratch_bytes=native.scratch_bytes, cluster_dims=(known["num_ctas"] or 1, 1, 1), warp_size=target.warp_size, remarks=known["remarks"], **options,
         )  # fmt: skip
         self.packed_metadata = (options["num_warps"], options["num_ctas"], shared)
         self.asm = AsmDict(native, src._text())

@@ -97,6 +97,7 @@ const char *interned(const std::string &name) {
 
 struct NamedKernel : CudaKernel {
   const char *name = nullptr;
+  uint32_t ctas = 1; // blocks that run a program: a cluster, as the code itself says
 };
 
 class CudaDevice : public Device {
@@ -125,6 +126,7 @@ public:
     made->name = interned(code.symbol);
     made->threads = static_cast<unsigned>(code.metadata.warps) * static_cast<unsigned>(known.warpSize);
     made->sharedBytes = static_cast<unsigned>(code.metadata.sharedBytes);
+    made->ctas = std::max<uint32_t>(1, static_cast<uint32_t>(code.metadata.ctas));
     made->cooperative = code.metadata.cooperative;
     made->dependentLaunch = code.metadata.dependentLaunch;
     made->maps = TensorMaps::of(code);
@@ -154,7 +156,7 @@ public:
       check(library.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, made->entry, static_cast<int>(made->threads),
                                                                 made->sharedBytes),
             "asking for the occupancy of `" + code.symbol + "`");
-      made->residentBlocks = blocks * known.multiprocessors;
+      made->residentBlocks = blocks * known.multiprocessors / static_cast<int>(made->ctas);
     }
     return made;
   }
@@ -200,7 +202,10 @@ public:
       encode(maps[i], kernel.maps.recipes[i], arguments, kernel.name);
       parameters[count + i] = &maps[i];
     }
-    const uint32_t *grid = launch.grid;
+    const uint32_t *programs = launch.grid;
+    if (uint64_t(programs[0]) * kernel.ctas > INT32_MAX)
+      failLaunch(code::invalidValue, kernel, programs);
+    const uint32_t grid[3] = {programs[0] * kernel.ctas, programs[1], programs[2]};
     // A trace of the device tells when it ran, without events in its stream.
     CuEvent begin = launch.event && !KernelTrace::isOn() ? timer.begin(stream) : nullptr;
     CuResult result;
@@ -224,7 +229,7 @@ public:
       result = library.cuLaunchKernelEx(&configuration, kernel.entry, parameters, nullptr);
     }
     if (result != code::success)
-      failLaunch(result, kernel, grid);
+      failLaunch(result, kernel, programs);
     recent.add(kernel.name);
     if (begin)
       timer.end(begin, stream, launch.event);
@@ -397,9 +402,10 @@ private:
       throw OutOfResourcesError("programs that run at the same time", int64_t(grid[0]) * grid[1] * grid[2],
                                 kernel.residentBlocks,
                                 "A cooperative grid must fit on the device at once: launch fewer programs.");
-    std::string text = "launching the kernel `" + std::string(kernel.name) + "` failed: " + library.describe(result) +
-                       " (grid " + shownGrid(grid) + ", " + std::to_string(kernel.threads) + " threads, " +
-                       std::to_string(kernel.sharedBytes) + " bytes of shared memory)";
+    std::string text =
+        "launching the kernel `" + std::string(kernel.name) + "` failed: " + library.describe(result) + " (grid " +
+        shownGrid(grid) + ", " + (kernel.ctas > 1 ? std::to_string(kernel.ctas) + " blocks a program, " : "") +
+        std::to_string(kernel.threads) + " threads, " + std::to_string(kernel.sharedBytes) + " bytes of shared memory)";
     constexpr uint32_t mostOfY = 65535;
     if (result == code::invalidValue && (grid[1] > mostOfY || grid[2] > mostOfY))
       text += "\nhint: the second and third extent of a grid are at most 65535; put the large one first";

@@ -90,14 +90,19 @@ void writeKernel(llvm::raw_ostream &out, const std::string &name, const Compiled
       << code.metadata.dependentLaunch << ", 0};\n\n";
 }
 
+// Of the first axis: those of a cluster run a program together.
+std::string blocksOf(const CompiledCode &code) {
+  return code.metadata.ctas > 1 ? "nacre_grid[0] * " + std::to_string(code.metadata.ctas) + "u" : "nacre_grid[0]";
+}
+
 void writeLaunch(llvm::raw_ostream &out, const std::string &name, const CompiledCode &code) {
   std::vector<std::string> arrays;
   for (const simt::TensorMapRecipe &recipe : TensorMaps::of(code).recipes)
     arrays.push_back(arrayInC(recipe));
   if (!arrays.empty())
     out << "  const nacre_cuda_array " << name << "_arrays[] = {\n    " << llvm::join(arrays, ",\n    ") << "};\n";
-  out << "  return nacre_cuda_launch(&" << name << ", stream, nacre_grid[0], nacre_grid[1], nacre_grid[2], arguments, "
-      << (arrays.empty() ? "0" : name + "_arrays") << ");\n";
+  out << "  return nacre_cuda_launch(&" << name << ", stream, " << blocksOf(code)
+      << ", nacre_grid[1], nacre_grid[2], arguments, " << (arrays.empty() ? "0" : name + "_arrays") << ");\n";
 }
 
 std::vector<ExportedFile> filesOf(const ExportedFunction &function, const CompiledCode &code,

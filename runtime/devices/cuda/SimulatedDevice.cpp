@@ -196,7 +196,9 @@ public:
                         name);
     simulator::Launch launch;
     launch.kernel = name;
-    launch.grid = {request.grid[0], request.grid[1], request.grid[2]};
+    const auto ctas =
+        std::max<uint32_t>(1, static_cast<uint32_t>(request.code.metadata.ctas)); // of a program: a cluster
+    launch.grid = {request.grid[0] * ctas, request.grid[1], request.grid[2]};
     launch.block = {static_cast<uint32_t>(request.code.metadata.warps) * static_cast<uint32_t>(cuda::warpSize), 1, 1};
     launch.sharedBytes = static_cast<uint32_t>(request.code.metadata.sharedBytes);
     launch.counters = false;
