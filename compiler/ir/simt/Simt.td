@@ -80,7 +80,7 @@ def Simt_Shared : TypeDef<Simt_Dialect, "Shared"> {
   let description = [{
     `!simt.shared<64x32xf16, #simt.layout<...>, 3>` is a ring of three tiles. The layout is a bijection from offsets, which
     count elements, to the coordinates of the tile, each axis padded to a power of two. Each tile begins at a
-    multiple of `alignment()`.
+    multiple of `alignment()`. Of a cluster, each block has its part of the tile, or all of it.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType, "::nacre::simt::LayoutAttr":$layout,
                         DefaultValuedParameter<"int64_t", "1">:$stages);

@@ -92,7 +92,9 @@ LogicalResult SharedType::verify(llvm::function_ref<InFlightDiagnostic()> emitEr
   const LinearLayout &map = layout.getValue();
   if (LinearLayout::paddedBits(shape) != SmallVector<unsigned>(map.axisBits()))
     return emitError() << "a shared tile's layout is of another shape: " << layout;
-  if (map.bits(Place::Offset) + map.bits(Place::Block) != map.inputBits() || !map.isInjective() || !map.isSurjective())
+  std::optional<LinearLayout> own = map.ofOneBlock();
+  if (map.bits(Place::Offset) + map.bits(Place::Block) != map.inputBits() || !own || !own->isInjective() ||
+      !own->isSurjective())
     return emitError() << "a shared tile's layout gives every offset one element: " << layout;
   if (stages < 1)
     return emitError() << "a ring has at least one stage, not " << stages;

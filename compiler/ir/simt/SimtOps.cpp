@@ -56,6 +56,12 @@ static LogicalResult verifyMove(Operation *op, RankedTensorType tile, SharedType
     return op->emitOpError("needs one stage of a ring, not ") << shared;
   if (tile.getShape() != shared.getShape() || tile.getElementType() != shared.getElementType())
     return op->emitOpError("needs equal tiles, not ") << tile << " and " << shared;
+  // A block reads what it has, and writes all of it.
+  auto layout = dyn_cast_or_null<LayoutAttr>(tile.getEncoding());
+  const LinearLayout &memory = shared.getLayout().getValue();
+  if (layout && layout.getValue().isSplitOverBlocks() != memory.isSplitOverBlocks() &&
+      (isa<WriteOp>(op) || memory.isSplitOverBlocks()))
+    return op->emitOpError("needs tiles that blocks have the same parts of, not ") << tile << " and " << shared;
   return success();
 }
 

@@ -2,6 +2,7 @@
 #include "compiler/passes/gpu/AssignLayouts.h"
 #include "compiler/ir/layout/SharedAccess.h"
 #include "compiler/ir/simt/ShapeLayouts.h"
+#include "compiler/passes/gpu/Clusters.h"
 #include "compiler/passes/gpu/LayoutSolver.h"
 
 using namespace mlir;
@@ -28,8 +29,8 @@ private:
   void commitOperation(Operation *op);
   void commitDot(tile::DotOp op, DotPlanAttr plan);
   Value inRegisters(Value value, const LinearLayout &layout);
-  Value inSharedMemory(Value value, unsigned kAxis, bool alongK);
-  Value writeToShared(Value value, unsigned fastest, unsigned elementBits);
+  Value inSharedMemory(Value value, unsigned kAxis, bool alongK, const LinearLayout &parts);
+  Value writeToShared(Value value, const LinearLayout &shared);
   void commitCarried(Operation *op);
   void setOperand(OpOperand &operand, const LinearLayout &layout) { operand.set(inLayout(operand.get(), layout)); }
 
@@ -37,8 +38,8 @@ private:
   LayoutSolver &solver;
   AxisAnalysis &analysis;
   SmallVector<Operation *> operations, clonedOperations;
-  DenseMap<std::pair<Value, Attribute>, Value> copies;      // of cloned tiles, and converts of others
-  DenseMap<std::pair<Value, unsigned>, Value> sharedCopies; // by the axis of their rows
+  DenseMap<std::pair<Value, Attribute>, Value> copies;       // of cloned tiles, and converts of others
+  DenseMap<std::pair<Value, Attribute>, Value> sharedCopies; // by their layout in memory
 };
 
 } // namespace
@@ -193,8 +194,9 @@ static unsigned axisOfNeighbours(Value value, unsigned otherwise) {
 }
 
 // The tile in shared memory, in rows along k, or along the axis of its neighbours; written where it is made, so that
-// what does not change in a loop is written before it. A tile with its axes exchanged is the other one's bytes.
-Value Commit::inSharedMemory(Value value, unsigned kAxis, bool alongK) {
+// what does not change in a loop is written before it. A tile with its axes exchanged is the other one's bytes. The
+// blocks of a cluster have these parts of it.
+Value Commit::inSharedMemory(Value value, unsigned kAxis, bool alongK, const LinearLayout &parts) {
   auto type = cast<RankedTensorType>(value.getType());
   if (solver.isCloned(value))
     value = inLayout(value, defaultLayout(type, solver.block));
@@ -202,17 +204,21 @@ Value Commit::inSharedMemory(Value value, unsigned kAxis, bool alongK) {
     Value source = permute.getSource();
     if (auto convert = source.getDefiningOp<ConvertOp>())
       source = convert.getSource();
-    Value tile = inSharedMemory(source, permute.getOrder()[kAxis], alongK);
+    SmallVector<unsigned> back(2); // of two axes, any order is its own inverse
+    llvm::copy(permute.getOrder(), back.begin());
+    Value tile = inSharedMemory(source, permute.getOrder()[kAxis], alongK, parts.permute(back));
     OpBuilder builder(permute);
     SharedType viewed = simt::PermuteOp::typeOf(cast<SharedType>(tile.getType()), permute.getOrder());
     return simt::PermuteOp::create(builder, permute.getLoc(), viewed, tile, permute.getOrder());
   }
   const LinearLayout &layout = simt::layoutOf(value);
   unsigned other = 1 - kAxis, elementBits = llvm::Log2_64(elementBytes(type.getElementType()));
-  bool hasRows = layout.axisBits(other) + elementBits >= 5; // of 32 bytes at least
+  SmallVector<unsigned> own = ownBits(layout.axisBits(), parts);
+  bool hasRows = own[other] + elementBits >= 5; // of 32 bytes at least
   unsigned fastest = !alongK && hasRows ? axisOfNeighbours(value, kAxis) : kAxis;
-  Value &copy = sharedCopies[{value, fastest}];
-  if (copy)
+  LinearLayout shared = sharedInRows(own, {fastest, 1 - fastest}, elementBits).product(parts);
+  std::pair<Value, Attribute> key(value, LayoutAttr::get(kernel.getContext(), shared));
+  if (Value copy = sharedCopies.lookup(key))
     return copy;
   // Threads write pieces of rows. Those that have none change the tile's layout first: that has no bank conflicts. It
   // takes as much shared memory again: large tiles are written as they are.
@@ -220,16 +226,18 @@ Value Commit::inSharedMemory(Value value, unsigned kAxis, bool alongK) {
   bool mayTurn = (type.getNumElements() << elementBits) <= mostTurned;
   int64_t piece = std::min<int64_t>(16 >> elementBits, layout.extent(fastest));
   Value source = value;
-  if (mayTurn && layout.contiguity(fastest) < piece && layout.contiguity(1 - fastest) > layout.contiguity(fastest))
-    source = inLayout(value, spreadLayout(type.getShape(), {fastest, 1 - fastest}, piece, true, solver.block));
-  return copy = writeToShared(source, fastest, elementBits);
+  bool isTurned =
+      mayTurn && layout.contiguity(fastest) < piece && layout.contiguity(1 - fastest) > layout.contiguity(fastest);
+  bool isElsewhere = layout.basesOf(Place::Block) != shared.basesOf(Place::Block) || !layout.ofOneBlock();
+  if (isTurned || isElsewhere)
+    source =
+        inLayout(value, spreadOverParts(layout.axisBits(), parts, {fastest, 1 - fastest}, piece, true, solver.block));
+  return sharedCopies[key] = writeToShared(source, shared);
 }
 
-Value Commit::writeToShared(Value value, unsigned fastest, unsigned elementBits) {
+Value Commit::writeToShared(Value value, const LinearLayout &shared) {
   MLIRContext *context = kernel.getContext();
   auto type = cast<RankedTensorType>(value.getType());
-  const LinearLayout &layout = simt::layoutOf(value);
-  LinearLayout shared = sharedInRows(layout.axisBits(), {fastest, 1 - fastest}, elementBits);
   OpBuilder builder(context);
   builder.setInsertionPointAfterValue(value);
   auto sharedType =
@@ -242,7 +250,9 @@ Value Commit::writeToShared(Value value, unsigned fastest, unsigned elementBits)
 void Commit::commitDot(tile::DotOp op, DotPlanAttr plan) {
   const LinearLayout &group = solver.layoutOf(op.getResult());
   auto operand = [&](Value tile, LayoutAttr layout, unsigned kAxis) {
-    return layout ? inRegisters(tile, layout.getValue()) : inSharedMemory(tile, kAxis, plan.getAlongK());
+    return layout ? inRegisters(tile, layout.getValue())
+                  : inSharedMemory(tile, kAxis, plan.getAlongK(),
+                                   partsOfOperand(plan.getResult().getValue(), kAxis == 1 ? 0 : 1));
   };
   Value a = operand(op.getA(), plan.getA(), 1), b = operand(op.getB(), plan.getB(), 0);
   Value sum = inLayout(op.getAccumulator(), plan.getResult().getValue());

@@ -1,6 +1,7 @@
 // See CandidateLayouts.h.
 #include "compiler/passes/gpu/CandidateLayouts.h"
 #include "compiler/ir/simt/ShapeLayouts.h"
+#include "compiler/passes/gpu/Clusters.h"
 #include <bit>
 #include <numeric>
 #include <set>
@@ -9,38 +10,12 @@ using namespace mlir;
 using namespace nacre;
 using namespace nacre::simt;
 
-// Which block of a cluster has which part of a tile, in units of what one block has: each bit of their number halves the
-// first of the axes that is long enough; blocks that are too many hold copies. `count` neighbours along the axis
-// `fastest` stay together.
-static LinearLayout blockParts(ArrayRef<unsigned> bits, ArrayRef<unsigned> axes, unsigned fastest, int64_t count,
-                               int64_t ctas) {
-  SmallVector<unsigned> left(bits), taken(bits.size());
-  left[fastest] -= std::min(left[fastest], llvm::Log2_64(count));
-  SmallVector<std::pair<unsigned, uint32_t>> bases;
-  for (unsigned bit = 0; bit < llvm::Log2_64(ctas); ++bit) {
-    const unsigned *axis = llvm::find_if(axes, [&](unsigned axis) { return left[axis] > taken[axis]; });
-    if (axis == axes.end())
-      break;
-    bases.emplace_back(*axis, uint32_t(1) << taken[*axis]++);
-  }
-  LinearLayout parts(taken);
-  for (auto [axis, basis] : bases)
-    parts.add(Place::Block, axis, basis);
-  while (parts.bits(Place::Block) < llvm::Log2_64(ctas))
-    parts.add(Place::Block, 0);
-  return parts;
-}
-
 static LinearLayout spreadOverBlock(ArrayRef<unsigned> bits, ArrayRef<unsigned> order, int64_t count, bool warpsOutside,
                                     const BlockShape &block);
 
-// The tile of one block, repeated over the cluster's.
-static LinearLayout spreadOverParts(ArrayRef<unsigned> bits, const LinearLayout &parts, ArrayRef<unsigned> order,
-                                    int64_t count, bool warpsOutside, const BlockShape &block) {
-  SmallVector<unsigned> own(bits);
-  for (unsigned axis = 0; axis < own.size(); ++axis)
-    own[axis] -= parts.axisBits(axis);
-  return spreadOverBlock(own, order, count, warpsOutside, block).product(parts);
+LinearLayout nacre::simt::spreadOverParts(ArrayRef<unsigned> bits, const LinearLayout &parts, ArrayRef<unsigned> order,
+                                          int64_t count, bool warpsOutside, const BlockShape &block) {
+  return spreadOverBlock(ownBits(bits, parts), order, count, warpsOutside, block).product(parts);
 }
 
 LinearLayout nacre::simt::spreadLayout(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, int64_t count,
@@ -118,10 +93,36 @@ static bool isOnlyMultiplied(Operation *op) {
   return true;
 }
 
+// The parts that the product wants of what is loaded for it, maybe with its axes exchanged.
+static std::optional<LinearLayout> partsForProducts(Operation *op) {
+  Value value = op->getResult(0);
+  SmallVector<unsigned> order(cast<RankedTensorType>(value.getType()).getRank()); // its axes, as the product has them
+  std::iota(order.begin(), order.end(), 0);
+  while (!value.use_empty()) {
+    OpOperand &use = *value.use_begin();
+    if (auto permute = dyn_cast<tile::PermuteOp>(use.getOwner())) {
+      order = llvm::map_to_vector(permute.getOrder(), [&](int32_t axis) { return order[axis]; });
+      value = permute.getResult();
+      continue;
+    }
+    auto plan = use.getOwner()->getAttrOfType<DotPlanAttr>(planAttribute);
+    if (!plan || use.getOperandNumber() > 1)
+      return std::nullopt;
+    SmallVector<unsigned> back(order.size());
+    for (auto [axis, source] : llvm::enumerate(order))
+      back[source] = axis;
+    return partsOfOperand(plan.getResult().getValue(), use.getOperandNumber()).permute(back);
+  }
+  return std::nullopt;
+}
+
 // The parts that the blocks of a cluster may have of an access's tile: any axis may be the one that they share out, the
 // slowest one preferred. What is for products alone is shared out as these ask for it.
 static SmallVector<LinearLayout> partsToChooseFrom(Operation *op, ArrayRef<unsigned> bits, ArrayRef<unsigned> order,
                                                    int64_t count, const BlockShape &block) {
+  if (isOnlyMultiplied(op))
+    if (std::optional<LinearLayout> parts = partsForProducts(op))
+      return {*parts};
   SmallVector<LinearLayout> choice;
   SmallVector<unsigned> slowest = llvm::to_vector(llvm::reverse(order));
   for (unsigned first : slowest) {

@@ -12,6 +12,10 @@ namespace nacre::simt {
 LinearLayout spreadLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order, int64_t count,
                           bool warpsOutside, const BlockShape &block);
 
+// The same where blocks have these parts (Clusters.h) of a tile of so many elements, as logarithms.
+LinearLayout spreadOverParts(llvm::ArrayRef<unsigned> bits, const LinearLayout &parts, llvm::ArrayRef<unsigned> order,
+                             int64_t count, bool warpsOutside, const BlockShape &block);
+
 // The layouts to choose from for an access, the one that it alone would choose first.
 llvm::SmallVector<LinearLayout> candidatesFor(const AccessDescription &access, const BlockShape &block);
 // For tiles that nothing else decides; at least `pack` neighbours of the last axis in registers.

@@ -1,6 +1,7 @@
 #include "compiler/passes/gpu/ChooseDots.h"
 #include "compiler/ir/layout/Constructors.h"
 #include "compiler/ir/simt/ShapeLayouts.h"
+#include "compiler/passes/gpu/Clusters.h"
 #include "compiler/passes/gpu/DescribeAccesses.h"
 #include <bit>
 
@@ -141,7 +142,9 @@ public:
   Chooser(tile::DotOp op, const Machine &machine, const BlockShape &block, AxisAnalysis &analysis)
       : op(op), machine(machine), block(block), analysis(analysis), type(cast<RankedTensorType>(op.getType())) {
     unsigned rank = type.getRank();
-    m = type.getShape()[rank - 2], n = type.getShape()[rank - 1];
+    parts = chooseParts();
+    shape = ownShape(type.getShape(), parts);
+    m = shape[rank - 2], n = shape[rank - 1];
     k = cast<RankedTensorType>(op.getA().getType()).getShape()[rank - 1];
   }
 
@@ -167,6 +170,46 @@ public:
   }
 
 private:
+  // The result as the blocks of a cluster share it out: batches, then rows, where a block's share is no less than a
+  // warpgroup's, or columns; the longer of the two.
+  LinearLayout chooseParts() {
+    unsigned rank = type.getRank(), rows = rank - 2, columns = rank - 1;
+    SmallVector<unsigned> left = LinearLayout::paddedBits(type.getShape()), taken(rank);
+    constexpr unsigned rowsOfGroup = 6, leastRows = 4, leastColumns = 4;
+    auto nextAxis = [&] {
+      bool mayRows = left[rows] > rowsOfGroup, mayColumns = left[columns] > leastColumns;
+      if (rank == 3 && left[0])
+        return 0u;
+      if (mayRows && (left[rows] >= left[columns] || !mayColumns))
+        return rows;
+      return mayColumns ? columns : left[rows] > leastRows ? rows : copyAxis;
+    };
+    SmallVector<std::pair<unsigned, uint32_t>> bases;
+    for (unsigned bit = 0; bit < logarithm(block.ctas); ++bit) {
+      unsigned axis = nextAxis();
+      if (axis == copyAxis)
+        break;
+      --left[axis];
+      bases.emplace_back(axis, uint32_t(1) << taken[axis]++);
+    }
+    LinearLayout result(taken);
+    for (auto [axis, basis] : bases)
+      result.add(Place::Block, axis, basis);
+    while (result.bits(Place::Block) < logarithm(block.ctas))
+      result.add(Place::Block, 0);
+    return result;
+  }
+
+  // What one block has of a tile.
+  static SmallVector<int64_t> ownShape(ArrayRef<int64_t> whole, const LinearLayout &parts) {
+    SmallVector<int64_t> own(whole);
+    SmallVector<unsigned> bits = ownBits(LinearLayout::paddedBits(whole), parts);
+    for (unsigned axis = 0; axis < own.size(); ++axis)
+      if (parts.axisBits(axis))
+        own[axis] = int64_t(1) << bits[axis];
+    return own;
+  }
+
   const MatrixInstruction *find() {
     bool mayRound = op.getPrecision() == tile::DotPrecision::TF32;
     auto a = matrixElementOf(getElementTypeOrSelf(op.getA().getType()), mayRound);
@@ -212,7 +255,7 @@ private:
   // The axis of each warp bit beyond those that make the instruction together: batches first, then as the header says.
   SmallVector<unsigned> warpAxesFor(const MatrixInstruction &row) {
     unsigned rank = type.getRank(), rows = rank - 2, columns = rank - 1;
-    SmallVector<unsigned> bits = LinearLayout::paddedBits(type.getShape()), left = bits;
+    SmallVector<unsigned> bits = LinearLayout::paddedBits(shape), left = bits;
     left[rows] -= std::min(left[rows], logarithm(row.m));
     left[columns] -= std::min(left[columns], logarithm(row.n));
     bool rowsFirst = row.warps > 1 || keepsRowsTogether(op.getResult());
@@ -244,16 +287,19 @@ private:
     for (unsigned axis = rank; axis-- > 0;)
       order.push_back(axis);
     MLIRContext *context = op.getContext();
-    auto layout = [&](const LinearLayout &fragment, Value tile, ArrayRef<unsigned> warpAxes) {
-      ArrayRef<int64_t> shape = cast<RankedTensorType>(tile.getType()).getShape();
-      return LayoutAttr::get(context, tileLayout(fragment, shape, warpAxes, order));
+    auto layout = [&](const LinearLayout &fragment, Value tile, const LinearLayout &tileParts,
+                      ArrayRef<unsigned> warpAxes) {
+      ArrayRef<int64_t> whole = cast<RankedTensorType>(tile.getType()).getShape();
+      LinearLayout own = tileLayout(fragment, ownShape(whole, tileParts), warpAxes, order);
+      return LayoutAttr::get(context, own.product(tileParts));
     };
-    LayoutAttr result = layout(row.resultLayout, op.getResult(), axes), a, b;
+    LayoutAttr result = layout(row.resultLayout, op.getResult(), parts, axes), a, b;
+    auto operandParts = [&](unsigned operand) { return partsOfOperand(result.getValue(), operand); };
     if (row.aInRegisters &&
         (!row.aInShared || comesFromDot(op.getA()) || (!row.takesTransposed && liesAcross(op.getA(), 1, analysis))))
-      a = layout(row.aLayout, op.getA(), without(columns));
+      a = layout(row.aLayout, op.getA(), operandParts(0), without(columns));
     if (!row.bInShared)
-      b = layout(row.bLayout, op.getB(), without(rows));
+      b = layout(row.bLayout, op.getB(), operandParts(1), without(rows));
     return DotPlanAttr::get(context, row.name, result, a, b, !row.takesTransposed);
   }
 
@@ -262,6 +308,9 @@ private:
   const BlockShape &block;
   AxisAnalysis &analysis;
   RankedTensorType type;
+  LinearLayout parts; // of the blocks of a cluster
+  // Of what one block does.
+  SmallVector<int64_t> shape;
   int64_t m, n, k;
 };
 
@@ -277,6 +326,7 @@ struct ChooseDots : PassWrapper<ChooseDots, OperationPass<ModuleOp>> {
     BlockShape block;
     block.lanes = machine.lanes();
     block.warps = tile::LaunchOptions::of(getOperation()).numWarps.value_or(block.warps);
+    block.ctas = tile::LaunchOptions::of(getOperation()).numCtas.value_or(1);
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       SmallVector<tile::DotOp> dots;
       kernel.walk([&](tile::DotOp op) { dots.push_back(op); });

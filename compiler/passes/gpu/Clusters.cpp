@@ -63,3 +63,60 @@ bool nacre::simt::reachesAcrossBlocks(Operation *op, int64_t ctas) {
     return llvm::any_of(op->getOperands(), isSplit);
   return false;
 }
+
+// ---- Parts
+
+LinearLayout nacre::simt::partsOf(const LinearLayout &layout) {
+  SmallVector<unsigned> taken(layout.rank());
+  for (uint32_t basis : layout.basesOf(Place::Block))
+    for (unsigned axis = 0; axis < layout.rank(); ++axis)
+      taken[axis] += (basis & layout.maskOf(axis)) != 0;
+  LinearLayout parts(taken);
+  for (uint32_t basis : layout.basesOf(Place::Block)) {
+    uint32_t packed = 0;
+    for (unsigned axis = 0; axis < layout.rank(); ++axis)
+      packed |= layout.coordinate(basis, axis) >> (layout.axisBits(axis) - taken[axis]) << parts.shiftOf(axis);
+    parts.add(Place::Block, packed);
+  }
+  return parts;
+}
+
+LinearLayout nacre::simt::partsOfOperand(const LinearLayout &result, unsigned operand) {
+  LinearLayout parts = partsOf(result);
+  unsigned k = operand == 0 ? parts.rank() - 1 : parts.rank() - 2; // in the place of the other operand's axis
+  SmallVector<unsigned> taken(parts.axisBits());
+  taken[k] = 0;
+  LinearLayout own(taken);
+  for (uint32_t basis : parts.basesOf(Place::Block)) {
+    SmallVector<uint32_t> coordinates = parts.unpack(basis);
+    coordinates[k] = 0;
+    own.add(Place::Block, own.pack(coordinates));
+  }
+  return own;
+}
+
+SmallVector<unsigned> nacre::simt::ownBits(ArrayRef<unsigned> axisBits, const LinearLayout &parts) {
+  SmallVector<unsigned> own(axisBits);
+  for (unsigned axis = 0; axis < own.size(); ++axis)
+    own[axis] -= parts.axisBits(axis);
+  return own;
+}
+
+LinearLayout nacre::simt::blockParts(ArrayRef<unsigned> bits, ArrayRef<unsigned> axes, unsigned fastest, int64_t count,
+                                     int64_t ctas) {
+  SmallVector<unsigned> left(bits), taken(bits.size());
+  left[fastest] -= std::min(left[fastest], llvm::Log2_64(count));
+  SmallVector<std::pair<unsigned, uint32_t>> bases;
+  for (unsigned bit = 0; bit < llvm::Log2_64(ctas); ++bit) {
+    const unsigned *axis = llvm::find_if(axes, [&](unsigned axis) { return left[axis] > taken[axis]; });
+    if (axis == axes.end())
+      break;
+    bases.emplace_back(*axis, uint32_t(1) << taken[*axis]++);
+  }
+  LinearLayout parts(taken);
+  for (auto [axis, basis] : bases)
+    parts.add(Place::Block, axis, basis);
+  while (parts.bits(Place::Block) < llvm::Log2_64(ctas))
+    parts.add(Place::Block, 0);
+  return parts;
+}

@@ -20,4 +20,17 @@ bool reachesAcrossBlocks(mlir::Operation *op, int64_t ctas);
 // threads of the cluster. The registers are the same.
 LinearLayout planningLayout(const LinearLayout &layout, unsigned axis);
 
+// ---- Parts: which block has which part of a tile, as a layout of blocks alone, in units of what one block has.
+
+// Of a tile in a layout.
+LinearLayout partsOf(const LinearLayout &layout);
+// What a product needs of its operand (0 or 1) where its result is shared out like this: all along k.
+LinearLayout partsOfOperand(const LinearLayout &result, unsigned operand);
+// The padded extents of what one block has, as logarithms.
+llvm::SmallVector<unsigned> ownBits(llvm::ArrayRef<unsigned> axisBits, const LinearLayout &parts);
+// Which block has which part of a tile, each bit of their number halving the first of the axes that is long enough;
+// blocks that are too many hold copies. `count` neighbours along the axis `fastest` stay together.
+LinearLayout blockParts(llvm::ArrayRef<unsigned> axisBits, llvm::ArrayRef<unsigned> axes, unsigned fastest,
+                        int64_t count, int64_t ctas);
+
 } // namespace nacre::simt

@@ -236,7 +236,7 @@ private:
   // The rows of a tile in shared memory from `outer` on, and on by what the warp's share of the result is.
   MatrixOperand inShared(Value tile, uint32_t outer, unsigned outerAxis, int64_t firstStep, int64_t count) {
     auto shared = cast<SharedType>(tile.getType());
-    const LinearLayout &layout = shared.getLayout().getValue();
+    const LinearLayout layout = *shared.getLayout().getValue().ofOneBlock();
     unsigned elementBits = llvm::Log2_64(Lowering::byteSize(shared.getElementType()));
     std::optional<SwizzledRows> rows = matchSwizzledRows(layout, elementBits);
     assert(rows && "verifyDots has looked at it");

@@ -16,9 +16,19 @@ static SharedAddresses addressesOf(Lowering &lowering, const SharedAccessPlan &p
   return SharedAddresses(lowering, base, thread, Lowering::byteSize(element));
 }
 
+// What a block moves, both as one block has it.
+static std::pair<LinearLayout, LinearLayout> layoutsOfMove(Value tile, SharedType shared) {
+  const LinearLayout &registers = layoutOf(tile), &memory = shared.getLayout().getValue();
+  LinearLayout own = *memory.ofOneBlock();
+  // Where each block has all of the tile in memory, its threads read their part of it.
+  if (!memory.isSplitOverBlocks() && registers.isSplitOverBlocks())
+    return {registers.withBlocksAsWarps(), own};
+  return {*registers.ofOneBlock(), own};
+}
+
 static SharedAccessPlan planMove(Value tile, SharedType shared, bool mayUseMatrices) {
-  Type element = shared.getElementType();
-  return planSharedAccess(layoutOf(tile), shared.getLayout().getValue(), llvm::Log2_64(Lowering::byteSize(element)),
+  auto [registers, memory] = layoutsOfMove(tile, shared);
+  return planSharedAccess(registers, memory, llvm::Log2_64(Lowering::byteSize(shared.getElementType())),
                           mayUseMatrices);
 }
 
@@ -45,9 +55,11 @@ LogicalResult Lowering::lowerWrite(WriteOp op) {
 
 static SharedAccessPlan planOf(Lowering &lowering, ReadOp op) {
   SharedType shared = op.getSource().getType();
-  if (lowering.machine.matrixMoves() && Lowering::byteSize(shared.getElementType()) == 1)
-    if (auto plan = planTransposedBytes(layoutOf(op.getResult()), shared.getLayout().getValue()))
+  if (lowering.machine.matrixMoves() && Lowering::byteSize(shared.getElementType()) == 1) {
+    auto layouts = layoutsOfMove(op.getResult(), shared);
+    if (auto plan = planTransposedBytes(layouts.first, layouts.second))
       return *plan;
+  }
   return planMove(op.getResult(), shared, lowering.machine.matrixMoves());
 }
 
