@@ -330,6 +330,21 @@ std::optional<LinearLayout> LinearLayout::ofOneBlock() const {
   return result;
 }
 
+LinearLayout LinearLayout::parts() const {
+  llvm::SmallVector<unsigned> taken(rank());
+  for (uint32_t basis : basesOf(Place::Block))
+    for (unsigned axis = 0; axis < rank(); ++axis)
+      taken[axis] += (basis & maskOf(axis)) != 0;
+  LinearLayout result(taken);
+  for (uint32_t basis : basesOf(Place::Block)) {
+    uint32_t packed = 0;
+    for (unsigned axis = 0; axis < rank(); ++axis)
+      packed |= coordinate(basis, axis) >> (widths[axis] - taken[axis]) << result.shiftOf(axis);
+    result.add(Place::Block, packed);
+  }
+  return result;
+}
+
 LinearLayout LinearLayout::withBlocksAsWarps() const {
   LinearLayout result(widths);
   for (Place place : allPlaces)

@@ -188,6 +188,9 @@ public:
   // What each block has, as a smaller tile: without the bits of coordinates that blocks, and they alone, move along.
   // None: something else moves along such a bit too.
   std::optional<LinearLayout> ofOneBlock() const;
+  // Which block has which part, in units of what one block has: where that is a tile of its own, the layout is
+  // ofOneBlock()->product(parts()).
+  LinearLayout parts() const;
   // The threads of all blocks as those of one: a block's number is the high bits of the warp's.
   LinearLayout withBlocksAsWarps() const;
 

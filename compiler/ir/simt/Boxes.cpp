@@ -44,11 +44,44 @@ LinearLayout nacre::simt::boxLayout(const TensorMapRecipe &recipe, ArrayRef<int6
   return layout;
 }
 
-SharedType nacre::simt::boxTile(Value map) {
+static SharedType boxTileOf(Value map, const LinearLayout &parts) {
   RankedTensorType block = cast<TensorMapType>(map.getType()).getBlock();
-  LinearLayout layout = boxLayout(recipeOf(map), block.getShape());
+  SmallVector<int64_t> own(block.getShape());
+  for (unsigned axis = 0; axis < own.size(); ++axis)
+    own[axis] >>= parts.axisBits(axis);
+  LinearLayout layout = boxLayout(recipeOf(map), own).product(parts);
   return SharedType::get(map.getContext(), block.getShape(), block.getElementType(),
                          LayoutAttr::get(map.getContext(), layout), 1);
+}
+
+static LinearLayout allInEach(unsigned rank, unsigned blockBits) {
+  LinearLayout parts((SmallVector<unsigned>(rank)));
+  for (unsigned bit = 0; bit < blockBits; ++bit)
+    parts.add(Place::Block, 0);
+  return parts;
+}
+
+SharedType nacre::simt::boxTile(Value map) {
+  auto kernel = cast<func::FuncOp>(cast<BlockArgument>(map).getOwner()->getParentOp());
+  int64_t ctas = BlockShape::of(kernel->getParentOfType<ModuleOp>()).ctas;
+  return boxTileOf(map, allInEach(cast<TensorMapType>(map.getType()).getRank(), llvm::Log2_64(ctas)));
+}
+
+SharedType nacre::simt::boxTile(Value map, const LinearLayout &registers) {
+  TensorMapRecipe recipe = recipeOf(map);
+  LinearLayout parts = registers.parts();
+  bool isWhole = registers.ofOneBlock().has_value();
+  for (unsigned axis = 0; axis < registers.rank(); ++axis)
+    isWhole &= (registers.extent(axis) >> parts.axisBits(axis)) >= recipe.box[axis];
+  return isWhole ? boxTileOf(map, parts) : boxTile(map);
+}
+
+SmallVector<int64_t> nacre::simt::ownShape(SharedType tile) {
+  LinearLayout parts = tile.getLayout().getValue().parts();
+  SmallVector<int64_t> own(tile.getShape());
+  for (unsigned axis = 0; axis < own.size(); ++axis)
+    own[axis] >>= parts.axisBits(axis);
+  return own;
 }
 
 SmallVector<BoxPiece> nacre::simt::boxPieces(const TensorMapRecipe &recipe, ArrayRef<int64_t> shape) {

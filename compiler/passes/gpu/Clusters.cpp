@@ -66,23 +66,8 @@ bool nacre::simt::reachesAcrossBlocks(Operation *op, int64_t ctas) {
 
 // ---- Parts
 
-LinearLayout nacre::simt::partsOf(const LinearLayout &layout) {
-  SmallVector<unsigned> taken(layout.rank());
-  for (uint32_t basis : layout.basesOf(Place::Block))
-    for (unsigned axis = 0; axis < layout.rank(); ++axis)
-      taken[axis] += (basis & layout.maskOf(axis)) != 0;
-  LinearLayout parts(taken);
-  for (uint32_t basis : layout.basesOf(Place::Block)) {
-    uint32_t packed = 0;
-    for (unsigned axis = 0; axis < layout.rank(); ++axis)
-      packed |= layout.coordinate(basis, axis) >> (layout.axisBits(axis) - taken[axis]) << parts.shiftOf(axis);
-    parts.add(Place::Block, packed);
-  }
-  return parts;
-}
-
 LinearLayout nacre::simt::partsOfOperand(const LinearLayout &result, unsigned operand) {
-  LinearLayout parts = partsOf(result);
+  LinearLayout parts = result.parts();
   unsigned k = operand == 0 ? parts.rank() - 1 : parts.rank() - 2; // in the place of the other operand's axis
   SmallVector<unsigned> taken(parts.axisBits());
   taken[k] = 0;

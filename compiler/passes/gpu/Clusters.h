@@ -20,10 +20,8 @@ bool reachesAcrossBlocks(mlir::Operation *op, int64_t ctas);
 // threads of the cluster. The registers are the same.
 LinearLayout planningLayout(const LinearLayout &layout, unsigned axis);
 
-// ---- Parts: which block has which part of a tile, as a layout of blocks alone, in units of what one block has.
+// ---- Parts: which block has which part of a tile (LinearLayout::parts)
 
-// Of a tile in a layout.
-LinearLayout partsOf(const LinearLayout &layout);
 // What a product needs of its operand (0 or 1) where its result is shared out like this: all along k.
 LinearLayout partsOfOperand(const LinearLayout &result, unsigned operand);
 // The padded extents of what one block has, as logarithms.

@@ -3,8 +3,10 @@
 #include "compiler/analysis/AxisInfo.h"
 #include "compiler/ir/simt/Simt.h"
 #include "compiler/ir/simt/TensorMapRecipe.h"
+#include "compiler/passes/gpu/Clusters.h"
 #include "compiler/passes/tile/ExpandDescriptors.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace nacre;
@@ -152,7 +154,9 @@ struct Access {
 // Whether accesses may be copies of boxes, by facts about one kernel.
 class Decision {
 public:
-  Decision(func::FuncOp kernel, const BoxLimits &limits) : limits(limits), analysis(kernel) {}
+  Decision(func::FuncOp kernel, const BoxLimits &limits)
+      : limits(limits),
+        ctas(tile::LaunchOptions::of(kernel->getParentOfType<ModuleOp>()).numCtas.value_or(1)), analysis(kernel) {}
 
   // Why it may not; empty when it may, and then `recipe` is how its map is made.
   std::string reason(const Access &access, TensorMapRecipe &recipe);
@@ -170,6 +174,7 @@ private:
   std::string reasonOfBlock(const Access &access, TensorMapRecipe &recipe);
 
   const BoxLimits &limits;
+  const int64_t ctas;
   AxisAnalysis analysis;
 };
 
@@ -186,6 +191,21 @@ void chooseBox(ArrayRef<int64_t> shape, int64_t size, const BoxLimits &limits, T
     recipe.swizzle = static_cast<unsigned>(std::min(rowBytes, widest));
     recipe.box.back() = recipe.swizzle / size;
   }
+}
+
+// What each block of a cluster copies: its share of the tile, as an access alone would have it. One that wants all of the
+// tile, or another part, copies several such boxes.
+static SmallVector<int64_t> shareOf(RankedTensorType block, int64_t size, int64_t ctas) {
+  SmallVector<int64_t> share(block.getShape());
+  if (ctas == 1)
+    return share;
+  SmallVector<unsigned> axes(share.size()), bits = LinearLayout::paddedBits(share);
+  std::iota(axes.begin(), axes.end(), 0);
+  constexpr int64_t leastBytes = 32; // of a row
+  LinearLayout parts = blockParts(bits, axes, axes.back(), leastBytes / size, ctas);
+  for (unsigned axis : axes)
+    share[axis] >>= parts.axisBits(axis);
+  return share;
 }
 
 std::string Decision::reasonOfBlock(const Access &access, TensorMapRecipe &recipe) {
@@ -208,7 +228,7 @@ std::string Decision::reasonOfBlock(const Access &access, TensorMapRecipe &recip
       return "the hardware does not fill elements of this type with NaN";
     recipe.fillsNaN = true;
   }
-  chooseBox(block.getShape(), size, limits, recipe);
+  chooseBox(shareOf(block, size, ctas), size, limits, recipe);
   return "";
 }
 

@@ -33,13 +33,31 @@ Value Lowering::barrierAt(Value barriers, Value index) {
   return byteOffset(base, LLVM::MulOp::create(b, scalar(index), i32(barrierBytes)));
 }
 
-// The coordinates of a piece of the tile that begins at `coordinates`.
-static SmallVector<Value> movedBy(Lowering &lowering, OperandRange coordinates, const BoxPiece &piece) {
-  SmallVector<Value> moved;
-  for (auto [coordinate, distance] : llvm::zip_equal(coordinates, piece.coordinates)) {
+// Where the block's part of a tile begins in the array, whose place the tile has at `coordinates`.
+static SmallVector<Value> startOfPart(Lowering &lowering, OperandRange coordinates, SharedType tile) {
+  const LinearLayout &layout = tile.getLayout().getValue();
+  LinearLayout part(layout.axisBits());
+  for (int64_t threads = 1; threads < lowering.block.lanes; threads *= 2)
+    part.add(Place::Lane, 0);
+  for (int64_t warps = 1; warps < lowering.block.warps; warps *= 2)
+    part.add(Place::Warp, 0);
+  for (uint32_t basis : layout.basesOf(Place::Block))
+    part.add(Place::Block, basis);
+  SmallVector<Value> start;
+  for (auto [axis, coordinate] : llvm::enumerate(coordinates)) {
     Value value = lowering.scalar(coordinate);
-    moved.push_back(distance ? LLVM::AddOp::create(lowering.b, value, lowering.i32(distance)).getResult() : value);
+    start.push_back(layout.isSplitOverBlocks(axis)
+                        ? LLVM::AddOp::create(lowering.b, value, lowering.coordinate(part, 0, axis)).getResult()
+                        : value);
   }
+  return start;
+}
+
+// The coordinates of a piece of what begins at `start`.
+static SmallVector<Value> movedBy(Lowering &lowering, ArrayRef<Value> start, const BoxPiece &piece) {
+  SmallVector<Value> moved;
+  for (auto [value, distance] : llvm::zip_equal(start, piece.coordinates))
+    moved.push_back(distance ? LLVM::AddOp::create(lowering.b, value, lowering.i32(distance)).getResult() : value);
   return moved;
 }
 
@@ -55,18 +73,20 @@ LogicalResult Lowering::lowerCopyBox(CopyBoxOp op) {
   SharedType tile = op.getTarget().getType();
   TensorMapRecipe recipe = recipeOf(op.getMap());
   int64_t size = byteSize(tile.getElementType());
-  assert(tile.getLayout().getValue() == boxLayout(recipe, tile.getShape()) && "the hardware writes in this layout");
+  SmallVector<int64_t> shape = ownShape(tile);
+  assert(*tile.getLayout().getValue().ofOneBlock() == boxLayout(recipe, shape) && "the hardware writes in this layout");
   Value starts = startsCopies(*this);
   if (op.getPredicate())
     starts = both(starts, scalar(op.getPredicate()));
   Value barrier = barrierAt(op.getBarriers(), op.getIndex()), base = scalar(op.getTarget());
   int64_t elements = 1;
-  for (int64_t extent : tile.getShape())
+  for (int64_t extent : shape)
     elements *= extent;
   if (int64_t expected = op.getExpected().value_or(elements * size))
     machine.boxCopies()->expectBytes(b, barrier, expected, starts);
-  for (const BoxPiece &piece : boxPieces(recipe, tile.getShape()))
-    machine.boxCopies()->copyBox(b, scalar(op.getMap()), movedBy(*this, op.getCoordinates(), piece),
+  SmallVector<Value> start = startOfPart(*this, op.getCoordinates(), tile);
+  for (const BoxPiece &piece : boxPieces(recipe, shape))
+    machine.boxCopies()->copyBox(b, scalar(op.getMap()), movedBy(*this, start, piece),
                                  piece.offset ? byteOffset(base, i32(piece.offset * size)) : base, barrier, starts);
   return success();
 }
@@ -189,16 +209,17 @@ static Value valueOf(Lowering &lowering, func::FuncOp kernel, const LaunchExpres
 }
 
 // Stores the tile by the threads, element by element in the order of shared memory: what lies in the array.
-static void storeByThreads(Lowering &lowering, CopyOutOp op, const TensorMapRecipe &recipe) {
+static void storeByThreads(Lowering &lowering, CopyOutOp op, const TensorMapRecipe &recipe, ArrayRef<Value> start) {
   simt::Builder &b = lowering.b;
   SharedType tile = op.getSource().getType();
-  const LinearLayout &layout = tile.getLayout().getValue();
+  const LinearLayout layout = *tile.getLayout().getValue().ofOneBlock();
+  SmallVector<int64_t> shape = ownShape(tile);
   Type element = tile.getElementType(), word = b.getI64Type();
   auto kernel = cast<func::FuncOp>(cast<BlockArgument>(op.getMap()).getOwner()->getParentOp());
   int64_t size = Lowering::byteSize(element), elements = 1;
   SmallVector<Value> extents, strides;
   for (unsigned axis = 0; axis < recipe.rank(); ++axis) {
-    elements *= tile.getShape()[axis];
+    elements *= shape[axis];
     extents.push_back(valueOf(lowering, kernel, recipe.shape[axis]));
     strides.push_back(axis + 1 < recipe.rank() ? valueOf(lowering, kernel, recipe.strides[axis])
                                                : lowering.constant(word, 1));
@@ -213,13 +234,14 @@ static void storeByThreads(Lowering &lowering, CopyOutOp op, const TensorMapReci
     Value isSet = LLVM::AndOp::create(b, LLVM::LShrOp::create(b, place, lowering.i32(bit)), lowering.i32(1));
     packed = LLVM::XOrOp::create(b, packed, LLVM::MulOp::create(b, isSet, lowering.i32(basis)));
   }
-  Value isThere, distance = lowering.constant(word, 0), zero = lowering.constant(word, 0);
+  // One of the blocks that have the same part.
+  Value isThere = lowering.isHolder(tile.getLayout().getValue()), distance = lowering.constant(word, 0), zero = lowering.constant(word, 0);
   for (unsigned axis = recipe.rank(), shift = 0; axis-- > 0;) {
     auto bits = llvm::Log2_64(static_cast<uint64_t>(layout.extent(axis)));
     Value inTile = LLVM::AndOp::create(b, LLVM::LShrOp::create(b, packed, lowering.i32(shift)),
                                        lowering.i32((int64_t(1) << bits) - 1));
     shift += bits;
-    Value begin = LLVM::SExtOp::create(b, word, lowering.scalar(op.getCoordinates()[axis]));
+    Value begin = LLVM::SExtOp::create(b, word, start[axis]);
     Value coordinate = LLVM::AddOp::create(b, begin, LLVM::ZExtOp::create(b, word, inTile));
     isThere = lowering.both(isThere, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, coordinate, zero));
     isThere = lowering.both(isThere, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, coordinate, extents[axis]));
@@ -254,8 +276,10 @@ LogicalResult Lowering::lowerCopyOut(CopyOutOp op) {
   SharedType tile = op.getSource().getType();
   TensorMapRecipe recipe = recipeOf(op.getMap());
   int64_t size = byteSize(tile.getElementType());
-  assert(tile.getLayout().getValue() == boxLayout(recipe, tile.getShape()) && "the hardware reads in this layout");
-  Value base = scalar(op.getSource()), starts = startsCopies(*this);
+  SmallVector<int64_t> shape = ownShape(tile);
+  assert(*tile.getLayout().getValue().ofOneBlock() == boxLayout(recipe, shape) && "the hardware reads in this layout");
+  Value base = scalar(op.getSource()), starts = both(startsCopies(*this), isHolder(tile.getLayout().getValue()));
+  SmallVector<Value> start = startOfPart(*this, op.getCoordinates(), tile);
   // The hardware refuses boxes that begin before the array: they are rare, and stored by the threads.
   Value isBefore;
   for (Value coordinate : op.getCoordinates()) {
@@ -269,11 +293,11 @@ LogicalResult Lowering::lowerCopyOut(CopyOutOp op) {
   if (isBefore) {
     branch = scf::IfOp::create(b, TypeRange{}, isBefore, /*withElse=*/true);
     b.setInsertionPointToStart(branch.thenBlock());
-    storeByThreads(*this, op, recipe);
+    storeByThreads(*this, op, recipe, start);
     b.setInsertionPointToStart(branch.elseBlock());
   }
-  for (const BoxPiece &piece : boxPieces(recipe, tile.getShape()))
-    machine.boxCopies()->storeBox(b, scalar(op.getMap()), movedBy(*this, op.getCoordinates(), piece),
+  for (const BoxPiece &piece : boxPieces(recipe, shape))
+    machine.boxCopies()->storeBox(b, scalar(op.getMap()), movedBy(*this, start, piece),
                                   piece.offset ? byteOffset(base, i32(piece.offset * size)) : base, op.getKind(),
                                   starts);
   if (branch)

@@ -14,6 +14,7 @@ namespace {
 // Walks a kernel in the order of its text.
 class Order {
 public:
+  explicit Order(bool isCluster) : isCluster(isCluster) {}
   void run(Block &block);
 
 private:
@@ -62,6 +63,8 @@ private:
     return left.layout && left.layout == right.layout && cast<LayoutAttr>(left.layout).getValue().isInjective();
   }
 
+  // Several blocks run the program: what one of them orders by itself is not ordered for the others.
+  const bool isCluster;
   SmallVector<Access> pending; // since the last barrier; what threads wrote, since the last fence
 };
 
@@ -87,16 +90,17 @@ std::optional<Order::Access> Order::accessOf(Operation *op) {
 
 // Whether the threads must meet between what is pending and the access.
 bool Order::conflicts(const Access &access) {
-  if (access.isCopy && access.writes) // has a barrier of its own
+  if (access.isCopy && access.writes && !isCluster) // has a barrier of its own
     return false;
   return llvm::any_of(pending, [&](const Access &other) {
     if (!access.writes && !other.writes)
       return false;
-    if (access.isCopy) // the same thread starts all copies
-      return !other.isCopy;
+    if (access.isCopy) // the same thread of a block starts all copies
+      return isCluster || !other.isCopy;
     if (other.isMet)
       return false;
-    bool bothScalarWrites = access.writes && other.writes && !access.layout && !other.layout; // thread 0 does both
+    // Thread 0 does both.
+    bool bothScalarWrites = access.writes && other.writes && !access.layout && !other.layout && !other.isCopy;
     return !bothScalarWrites && mayMeet(access.roots, other.roots) && !isSameThread(access, other);
   });
 }
@@ -131,7 +135,7 @@ void Order::visit(Operation *op) {
     return fence && fence.getGlobal() ? pending.clear() : meet();
   }
   // Threads that meet while they exchange data have met; of a cluster's, only those of one block.
-  if (!pending.empty() && BlockShape::of(op->getParentOfType<ModuleOp>()).ctas == 1)
+  if (!pending.empty() && !isCluster)
     if (ScratchUse scratch = scratchOf(op); scratch.bytes > 0 && scratch.meetsWithin && !scratch.mayBeIdle)
       meet();
   std::optional<Access> access = accessOf(op);
@@ -139,9 +143,9 @@ void Order::visit(Operation *op) {
     return;
   if (conflicts(*access))
     meetBefore(op, /*fences=*/access->isCopy);
-  if (isa<StoreBoxOp>(op))
+  if (isa<StoreBoxOp>(op) && !isCluster)
     pending.clear();
-  if (!isa<LoadBoxOp>(op))
+  if (!isa<LoadBoxOp>(op) || isCluster)
     unite(pending, *access);
 }
 
@@ -197,7 +201,8 @@ struct OrderAccesses : PassWrapper<OrderAccesses, OperationPass<func::FuncOp>> {
 
   void runOnOperation() override {
     if (getOperation()->hasAttr(tile::kernelAttribute))
-      Order().run(getOperation().getBody().front());
+      Order(BlockShape::of(getOperation()->getParentOfType<ModuleOp>()).ctas > 1)
+          .run(getOperation().getBody().front());
   }
 };
 

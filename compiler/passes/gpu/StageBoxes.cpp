@@ -1,6 +1,7 @@
 // See StageBoxes.h.
 #include "compiler/passes/gpu/StageBoxes.h"
 #include "compiler/ir/simt/Boxes.h"
+#include "compiler/passes/gpu/CandidateLayouts.h"
 
 using namespace mlir;
 using namespace nacre;
@@ -47,7 +48,7 @@ struct StageBoxes : PassWrapper<StageBoxes, OperationPass<func::FuncOp>> {
 
   void stage(LoadBoxOp op, OpBuilder &b) {
     Location location = op.getLoc();
-    Value tile = AllocateOp::create(b, location, boxTile(op.getMap()));
+    Value tile = AllocateOp::create(b, location, boxTile(op.getMap(), layoutOf(op.getResult())));
     Value full = AllocateBarriersOp::create(b, location, BarriersType::get(&getContext(), 1));
     Value first = arith::ConstantOp::create(b, location, b.getI32IntegerAttr(0));
     CopyBoxOp::create(b, location, op.getMap(), op.getCoordinates(), tile, full, first, Value(), IntegerAttr());
@@ -57,8 +58,18 @@ struct StageBoxes : PassWrapper<StageBoxes, OperationPass<func::FuncOp>> {
 
   void stage(StoreBoxOp op, OpBuilder &b) {
     Location location = op.getLoc();
-    Value tile = AllocateOp::create(b, location, boxTile(op.getMap()));
-    WriteOp::create(b, location, op.getValue(), tile);
+    SharedType type = boxTile(op.getMap(), layoutOf(op.getValue()));
+    Value tile = AllocateOp::create(b, location, type), value = op.getValue();
+    // Where the blocks' parts are no whole boxes, each has all of the tile, and the first one stores it.
+    if (const LinearLayout &layout = layoutOf(value); !type.getLayout().getValue().isSplitOverBlocks() &&
+                                                      (layout.isSplitOverBlocks() || !layout.ofOneBlock())) {
+      BlockShape block = BlockShape::of(op->getParentOfType<ModuleOp>());
+      LinearLayout all = defaultLayout(cast<RankedTensorType>(value.getType()), {block.warps, block.lanes});
+      for (int64_t blocks = 1; blocks < block.ctas; blocks *= 2)
+        all.add(Place::Block, 0);
+      value = ConvertOp::create(b, location, withLayout(value.getType(), all), value);
+    }
+    WriteOp::create(b, location, value, tile);
     // What threads wrote where the copy goes is there before it; shared memory alone takes a small part of the time.
     FenceOp::create(b, location, /*global=*/areGlobal);
     BarrierOp::create(b, location, /*warp=*/false);

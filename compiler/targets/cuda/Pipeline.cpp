@@ -256,7 +256,7 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   widenHalfArguments(module.lookupSymbol<func::FuncOp>(code.symbol));
   const simt::BoxCopies *boxCopies = instructions.boxCopies();
   passRunner.run("tile passes", [&](OpPassManager &passes) {
-    if (boxCopies && !options.checkAccesses && ctas == 1) // accesses that are checked go through pointers
+    if (boxCopies && !options.checkAccesses) // accesses that are checked go through pointers
       passes.addPass(simt::createHoistDescriptors(boxCopies->limits()));
     passes.addPass(createExpandDescriptors());
     passes.addPass(createExpandScaledDots());
