@@ -129,7 +129,12 @@ public:
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     report();
-    lowering.machine.leave(b);
+    if (lowering.block.ctas == 1)
+      return lowering.machine.leave(b);
+    // What one block of a cluster has found, all go by.
+    b.setInsertionPointAfter(branch);
+    lowering.programBarrier();
+    lowering.leaveIfRefused();
   }
 
 private:
@@ -272,10 +277,16 @@ LogicalResult Lowering::lowerAssert(tile::AssertOp op) {
   auto told = scf::IfOp::create(b, TypeRange{}, hasRecord(), /*withElse=*/true);
   b.setInsertionPointToStart(told.thenBlock());
   Claim(*this, record).tell(number);
-  if (!isOfElements(op))
+  const bool meets = !isOfElements(op);
+  if (meets && block.ctas == 1)
     machine.leave(b);
   b.setInsertionPointToStart(told.elseBlock());
   machine.failAssertion(b, message, file, site.line, name);
+  if (meets && block.ctas > 1) { // what one block of a cluster has found, all go by
+    b.setInsertionPointAfter(branch);
+    programBarrier();
+    leaveIfRefused();
+  }
   sites.push_back(std::move(site));
   return success();
 }
