@@ -125,19 +125,29 @@ public:
     for (auto [acts, isOutside] : llvm::zip(enabled, outside))
       leaves = LLVM::OrOp::create(b, leaves, LLVM::AndOp::create(b, acts, isOutside));
     leaves = lowering.machine.anyThread(b, LLVM::AndOp::create(b, leaves, isThere));
+    if (lowering.block.ctas > 1)
+      leaves = inAnyBlock(leaves);
     auto branch = scf::IfOp::create(b, TypeRange{}, leaves, /*withElse=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     report();
-    if (lowering.block.ctas == 1)
-      return lowering.machine.leave(b);
-    // What one block of a cluster has found, all go by.
-    b.setInsertionPointAfter(branch);
-    lowering.programBarrier();
-    lowering.leaveIfRefused();
+    lowering.machine.leave(b);
   }
 
 private:
+  // What one block of a cluster has found, all go by: it claims the record, and the others see that.
+  Value inAnyBlock(Value leaves) {
+    auto branch = scf::IfOp::create(b, TypeRange{}, leaves, /*withElse=*/false);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.thenBlock());
+      Claim(lowering, record).tell(number);
+    }
+    lowering.programBarrier();
+    Value refused = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, lowering.refusedProgram(), wide(0));
+    return lowering.machine.anyThread(b, refused);
+  }
+
   struct Bounds {
     Value begin, length;
   };
