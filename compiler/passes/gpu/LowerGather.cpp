@@ -29,7 +29,8 @@ LogicalResult Lowering::lowerGather(tile::GatherOp op) {
 
   LinearLayout flat = source.reshape({source.outputBits()});
   SharedAddresses writes(*this, base, flat, size);
-  Value isWriter = isScratchHolder(source);
+  uint32_t blockCopies = acrossBlocks ? source.copies(Place::Block) << source.bits(Place::Warp) : 0;
+  Value isWriter = bitsAreZero(*this, source.copies(Place::Lane), source.copies(Place::Warp) | blockCopies);
   auto write = [&](ScratchPart part) {
     for (auto [number, value] : llvm::enumerate(registers(op.getSource()))) {
       auto reg = static_cast<uint32_t>(number);

@@ -25,7 +25,8 @@ Value Lowering::scratch(Operation *op) {
 }
 
 void Lowering::barrierBefore(Operation *op) {
-  if (acrossBlocks || !op->hasAttr(orderedAttribute)) // what is ordered is ordered within each block
+  // What is ordered is ordered within each block.
+  if (acrossBlocks ? !hasClusterMet : !op->hasAttr(orderedAttribute))
     barrier();
 }
 

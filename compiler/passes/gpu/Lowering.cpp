@@ -417,10 +417,15 @@ void Lowering::programBarrier() {
 }
 
 // Where blocks exchange data, the cluster meets once more behind it: nobody writes this memory, or ends, before all have
-// read it.
+// read it. What follows at once need not meet before it again.
 LogicalResult Lowering::lowerInReach(Operation *op) {
-  if (!reachesAcrossBlocks(op, block.ctas))
-    return lower(op);
+  if (!reachesAcrossBlocks(op, block.ctas)) {
+    bool usesMemory = !isMemoryEffectFree(op) || op->hasAttr(offsetAttribute) || op->getNumRegions() != 0;
+    hasClusterMet &= !usesMemory;
+    LogicalResult result = lower(op);
+    hasClusterMet &= !usesMemory;
+    return result;
+  }
   if (elements)
     return fail(op,
                 "a function of single elements cannot exchange data between the blocks of a cluster; launch it with "
@@ -428,6 +433,7 @@ LogicalResult Lowering::lowerInReach(Operation *op) {
   llvm::SaveAndRestore<bool> reach(acrossBlocks, true);
   LogicalResult result = lower(op);
   barrier();
+  hasClusterMet = true;
   return result;
 }
 

@@ -167,6 +167,8 @@ public:
   // Whether the operation whose code is emitted exchanges data between the blocks of the cluster (Clusters.h): its
   // scratch memory is then the first block's, and the cluster meets where a block does otherwise.
   bool acrossBlocks = false;
+  // Whether the cluster has met since anybody used memory.
+  bool hasClusterMet = false;
 
 private:
   friend class Hoisted;
