@@ -191,4 +191,37 @@ TEST(LinearLayout, ShapesArePadded) {
   EXPECT_EQ(LinearLayout::paddedBits({1, 2, 3, 96, 128, 129}), (llvm::SmallVector<unsigned>{0, 1, 2, 7, 7, 8}));
 }
 
+TEST(LinearLayout, BlocksHavePartsOfTheTile) {
+  LinearLayout layout = read("[8, 16] register b1 lane b2 b4 warp a1 a2 block b8 a4");
+  EXPECT_TRUE(layout.isSplitOverBlocks());
+  EXPECT_TRUE(layout.isSplitOverBlocks(0));
+  EXPECT_EQ(layout.ofOneBlock(), read("[4, 8] register b1 lane b2 b4 warp a1 a2"));
+  EXPECT_EQ(layout.parts(), read("[2, 2] block b1 a1"));
+  EXPECT_EQ(layout.ofOneBlock()->product(layout.parts()), layout);
+  EXPECT_EQ(layout.withBlocksAsWarps(), read("[8, 16] register b1 lane b2 b4 warp a1 a2 b8 a4"));
+  // A block that has all of it, and bits in the middle of an axis.
+  LinearLayout flat = read("[64] register a1 lane a2 a4 a32 block 0 a8 a16");
+  EXPECT_EQ(flat.ofOneBlock(), read("[16] register a1 lane a2 a4 a8"));
+  EXPECT_TRUE(flat.isSplitOverBlocks());
+  EXPECT_FALSE(read("[8] lane a1 a2 a4 block 0").isSplitOverBlocks());
+  // Not a tile of its own: something else moves along the bit, or blocks along two at once.
+  EXPECT_FALSE(read("[8] lane a1 a2 a4 block a4").ofOneBlock());
+  EXPECT_FALSE(read("[4] lane a1 a2 block a3").ofOneBlock());
+}
+
+TEST(LinearLayout, WhatABlockHasIsItsPartOfTheTile) {
+  Random random(17);
+  for (int i = 0; i < 1000; ++i) {
+    LinearLayout own = randomRegisters(random, randomAxes(random, below(random, 8)), 2, 2);
+    llvm::SmallVector<unsigned> taken(own.rank());
+    taken[below(random, own.rank())] = 1;
+    LinearLayout parts(taken);
+    parts.add(Place::Block, 1);
+    parts.add(Place::Block, 0);
+    LinearLayout whole = own.product(parts);
+    ASSERT_EQ(whole.ofOneBlock(), own) << whole.text();
+    ASSERT_EQ(whole.parts(), parts) << whole.text();
+  }
+}
+
 } // namespace
