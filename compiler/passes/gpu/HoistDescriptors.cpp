@@ -155,8 +155,8 @@ struct Access {
 class Decision {
 public:
   Decision(func::FuncOp kernel, const BoxLimits &limits)
-      : limits(limits),
-        ctas(tile::LaunchOptions::of(kernel->getParentOfType<ModuleOp>()).numCtas.value_or(1)), analysis(kernel) {}
+      : limits(limits), ctas(tile::LaunchOptions::of(kernel->getParentOfType<ModuleOp>()).numCtas.value_or(1)),
+        analysis(kernel) {}
 
   // Why it may not; empty when it may, and then `recipe` is how its map is made.
   std::string reason(const Access &access, TensorMapRecipe &recipe);
@@ -205,6 +205,9 @@ static SmallVector<int64_t> shareOf(RankedTensorType block, int64_t size, int64_
   LinearLayout parts = blockParts(bits, axes, axes.back(), leastBytes / size, ctas);
   for (unsigned axis : axes)
     share[axis] >>= parts.axisBits(axis);
+  // Boxes lie one after the other in shared memory, each at a multiple of its alignment.
+  if (ShapedType::getNumElements(share) * size < SharedType::leastAlignment)
+    return SmallVector<int64_t>(block.getShape());
   return share;
 }
 

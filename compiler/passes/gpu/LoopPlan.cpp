@@ -3,6 +3,7 @@
 #include "compiler/ir/layout/SharedAccess.h"
 #include "compiler/ir/simt/Boxes.h"
 #include "compiler/ir/simt/ShapeLayouts.h"
+#include "compiler/passes/gpu/Clusters.h"
 #include "compiler/passes/gpu/MatrixInstruction.h"
 #include "compiler/passes/gpu/Scratch.h"
 #include "compiler/support/PlantedBugs.h"
@@ -59,6 +60,22 @@ WriteOp nacre::simt::onlyWrite(Operation *load) {
   return write;
 }
 
+// Whether what a block of a cluster loads is all that it needs of the tile, however its layout changes: it then reads the
+// tile from its own memory.
+static bool staysInBlock(Value tile) {
+  auto type = dyn_cast<RankedTensorType>(tile.getType());
+  if (!type)
+    return true;
+  if (!layoutOf(type).ofOneBlock())
+    return false;
+  return llvm::all_of(tile.getUsers(), [&](Operation *user) {
+    if (auto convert = dyn_cast<ConvertOp>(user))
+      return layoutOf(convert).ofOneBlock() &&
+             layoutOf(convert).basesOf(Place::Block) == layoutOf(type).basesOf(Place::Block);
+    return !isShapeOperation(user) || llvm::all_of(user->getResults(), staysInBlock);
+  });
+}
+
 // The layout in which the only one who uses the load wants it; none: as it is.
 static std::optional<LinearLayout> readerOf(tile::LoadOp load) {
   auto only = [](Operation *op) { return op->hasOneUse() ? *op->user_begin() : nullptr; };
@@ -73,13 +90,15 @@ static std::optional<LinearLayout> readerOf(tile::LoadOp load) {
 // whole words that do not take pieces of these rows get their pieces in an order without bank conflicts.
 static SharedType slotFor(tile::LoadOp load, unsigned axis, int64_t count) {
   auto type = cast<RankedTensorType>(load.getType());
-  SmallVector<unsigned> bits = LinearLayout::paddedBits(type.getShape()), order{axis};
+  LinearLayout parts = layoutOf(type).parts();
+  SmallVector<unsigned> bits = ownBits(layoutOf(type).axisBits(), parts), order{axis};
   for (unsigned other = type.getRank(); other-- > 0;)
     if (other != axis)
       order.push_back(other);
   unsigned elementBits = llvm::Log2_64(elementBytes(type.getElementType()));
   LinearLayout layout = sharedInRows(bits, order, elementBits);
   if (std::optional<LinearLayout> reader = readerOf(load)) {
+    reader = reader->ofOneBlock();
     bool takesPieces =
         planSharedAccess(*reader, layout, elementBits, /*mayUseMatrices=*/true).kind != SharedAccessPlan::Kind::Words ||
         reader->contiguity(axis) >= count;
@@ -87,12 +106,13 @@ static SharedType slotFor(tile::LoadOp load, unsigned axis, int64_t count) {
       layout = sharedInRowsFor(*reader, bits, order, elementBits);
   }
   return SharedType::get(load.getContext(), type.getShape(), type.getElementType(),
-                         LayoutAttr::get(load.getContext(), layout), 1);
+                         LayoutAttr::get(load.getContext(), layout.product(parts)), 1);
 }
 
 // Whether neighbours that a thread copies at once lie side by side in the tile.
-static bool keepsNeighbours(SharedType tile, const LinearLayout &layout, unsigned axis, int64_t count) {
-  BitMatrix toOffset = *tile.getLayout().getValue().matrix().inverse();
+static bool keepsNeighbours(SharedType tile, const LinearLayout &whole, unsigned axis, int64_t count) {
+  const LinearLayout layout = *whole.ofOneBlock();
+  BitMatrix toOffset = *tile.getLayout().getValue().ofOneBlock()->matrix().inverse();
   SmallVector<unsigned> bits = layout.contiguousRegisters(axis);
   for (unsigned i = 0; i < llvm::Log2_64(count); ++i)
     if (i >= bits.size() || toOffset.apply(layout.basesOf(Place::Register)[bits[i]]) != uint32_t(1) << i)
@@ -147,6 +167,8 @@ bool LoopPlan::addSlice(Value value, llvm::SetVector<Operation *> &operations, l
 bool LoopPlan::addLoad(Operation *load, const SoftwarePipelineOptions &options) {
   Stage stage{load, {}, {}, {}, {}};
   SmallVector<Value> needs;
+  if (!staysInBlock(load->getResult(0)))
+    return false;
   if (auto words = dyn_cast<tile::LoadOp>(load)) {
     std::optional<SharedType> tile = options.copiesWords ? slotOfWords(words) : std::nullopt;
     if (!tile)
@@ -157,7 +179,7 @@ bool LoopPlan::addLoad(Operation *load, const SoftwarePipelineOptions &options) 
       needs.push_back(words.getMask());
   } else {
     auto box = cast<LoadBoxOp>(load);
-    stage.tile = boxTile(box.getMap());
+    stage.tile = boxTile(box.getMap(), layoutOf(box.getResult()));
     llvm::append_range(needs, box.getCoordinates());
   }
   llvm::SetVector<Operation *> operations = slice;

@@ -20,7 +20,7 @@ struct Stage {
   int64_t expected = 0;
 
   int64_t bytes() const {
-    return mlir::ShapedType::getNumElements(tile.getShape()) * elementBytes(tile.getElementType());
+    return tile.getLayout().getValue().count(Place::Offset) * elementBytes(tile.getElementType());
   }
 };
 

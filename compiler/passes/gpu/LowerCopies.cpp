@@ -235,7 +235,8 @@ static void storeByThreads(Lowering &lowering, CopyOutOp op, const TensorMapReci
     packed = LLVM::XOrOp::create(b, packed, LLVM::MulOp::create(b, isSet, lowering.i32(basis)));
   }
   // One of the blocks that have the same part.
-  Value isThere = lowering.isHolder(tile.getLayout().getValue()), distance = lowering.constant(word, 0), zero = lowering.constant(word, 0);
+  Value isThere = lowering.isHolder(tile.getLayout().getValue()), distance = lowering.constant(word, 0),
+        zero = lowering.constant(word, 0);
   for (unsigned axis = recipe.rank(), shift = 0; axis-- > 0;) {
     auto bits = llvm::Log2_64(static_cast<uint64_t>(layout.extent(axis)));
     Value inTile = LLVM::AndOp::create(b, LLVM::LShrOp::create(b, packed, lowering.i32(shift)),
@@ -311,13 +312,13 @@ LogicalResult Lowering::lowerCopyOut(CopyOutOp op) {
 LogicalResult Lowering::lowerCopy(CopyOp op) {
   SharedType tile = op.getTarget().getType();
   Type pointers = op.getPointer().getType();
-  const LinearLayout &layout = layoutOf(pointers);
+  const LinearLayout layout = *layoutOf(pointers).ofOneBlock();
   int64_t size = byteSize(tile.getElementType());
   // Where elements go: the tile's layout backwards.
-  BitMatrix toOffset = *tile.getLayout().getValue().matrix().inverse();
+  BitMatrix toOffset = *tile.getLayout().getValue().ofOneBlock()->matrix().inverse();
   LinearLayout offsets = layout.compose(toOffset, {toOffset.outputBits()});
   SharedAddresses targets(*this, scalar(op.getTarget()), offsets, size);
-  Value holder = isHolder(layout);
+  Value holder = isScratchHolder(layout);
   Value predicate = op.getPredicate() ? both(holder, scalar(op.getPredicate())) : holder;
   for (const SmallVector<uint32_t> &group : groupRegisters(op, pointers)) {
     uint32_t first = offsets.apply(Position{.reg = group.front()});

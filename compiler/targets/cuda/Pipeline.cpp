@@ -206,12 +206,6 @@ static void giveRegisters(ModuleOp module, const RoleRegisters &roles) {
   throw CompileError(diagnostic);
 }
 
-static void addPlacement(OpPassManager &passes) {
-  passes.addNestedPass<func::FuncOp>(simt::createStageBoxes());
-  passes.addPass(simt::createPlaceShared());
-  passes.addNestedPass<func::FuncOp>(simt::createPlaceBarriers());
-}
-
 // Architectures without clusters run a program in one block.
 static void checkClusters(int64_t ctas, const Architecture &architecture) {
   if (ctas == 1 || architecture.has(90))
@@ -280,12 +274,12 @@ Artifact CudaTarget::compile(ModuleOp module, const TargetOptions &options, cons
   Occupancy occupancy(module.lookupSymbol<func::FuncOp>(code.symbol));
   passRunner.stage("gpu");
   passRunner.run("scheduling", [&](OpPassManager &passes) {
-    if (ctas > 1) // what these do is one block's
-      return addPlacement(passes);
-    if (features.producers)
+    if (features.producers && ctas == 1) // other warps that load would be other threads of the cluster
       passes.addPass(simt::createSpecialize(specializeOptions(instructions, architecture, features)));
     passes.addNestedPass<func::FuncOp>(simt::createSoftwarePipeline(simt::SoftwarePipelineOptions::of(instructions)));
-    addPlacement(passes);
+    passes.addNestedPass<func::FuncOp>(simt::createStageBoxes());
+    passes.addPass(simt::createPlaceShared());
+    passes.addNestedPass<func::FuncOp>(simt::createPlaceBarriers());
   });
   simt::BlockShape block = simt::BlockShape::of(module);
   tile::LaunchOptions launch = tile::LaunchOptions::of(module);

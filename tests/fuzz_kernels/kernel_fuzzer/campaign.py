@@ -14,7 +14,7 @@ from .reducer import Reducer
 from .report import features, identity, script
 
 ENGINES = ("interpreter", "cpu", "cpu-v3")
-CUDA_ENGINES = ("interpreter", "cuda:90", "cuda:80")  # the first is what the others are compared with
+CUDA_ENGINES = ("interpreter", "cuda:90", "cuda:90/2", "cuda:80")  # the first is what the others are compared with
 
 
 @dataclass

@@ -34,7 +34,8 @@ class Failure(Exception):
 
 
 class Engine:
-    def __init__(self, interpret=False, cpu_target="", device=None):
+    def __init__(self, interpret=False, cpu_target="", device=None, **options):
+        self.options = options  # of every launch
         self.interpret = interpret
         self.cpu_target = cpu_target
         self.device = device
@@ -45,7 +46,7 @@ class Engine:
             nacre.knobs.compilation.cpu_target = self.cpu_target
         _core.set_active_device(self.device)
         arguments = [argument_of(array, guarded) for array, guarded in zip(program.arrays, memory)] + list(program.named(program.scalars).values())
-        options = {**program.named(program.constants), **program.options()}
+        options = {**program.named(program.constants), **program.options(), **self.options}
         if compile_only:
             kernel.warmup(*arguments, grid=program.grid, **options)
         else:
@@ -55,8 +56,8 @@ class Engine:
 class SimulatedGpu(Engine):
     """The CUDA target's code on the simulator: what that finds in it (races, accesses out of bounds) is an error."""
 
-    def __init__(self, architecture):
-        super().__init__(device="simulate")
+    def __init__(self, architecture, **options):
+        super().__init__(device="simulate", **options)
         self.architecture = architecture
 
     def launch(self, kernel, program, memory, compile_only=False):
@@ -69,7 +70,7 @@ class SimulatedGpu(Engine):
 
 
 ENGINES = {"interpreter": Engine(interpret=True), "cpu": Engine(), "cpu-v3": Engine(cpu_target="x86-64-v3"),
-           "cuda:90": SimulatedGpu("90"), "cuda:80": SimulatedGpu("80"), "cuda:75": SimulatedGpu("75")}  # fmt: skip
+           "cuda:90": SimulatedGpu("90"), "cuda:90/2": SimulatedGpu("90", num_ctas=2), "cuda:90/4": SimulatedGpu("90", num_ctas=4), "cuda:80": SimulatedGpu("80"), "cuda:75": SimulatedGpu("75")}  # fmt: skip
 
 
 def load_module(name, path):

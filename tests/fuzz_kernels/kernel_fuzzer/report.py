@@ -37,7 +37,7 @@ def argument_of(description, guarded):
     return TensorDescriptor(guarded.argument(), *map(list, description)) if description else guarded.argument()
 
 
-def run(interpret=False, target="", architecture=None):
+def run(interpret=False, target="", architecture=None, **options):
     triton.runtime.driver.active.set_interpret_mode(interpret)
     nacre.knobs.compilation.cpu_target = target
     nacre._core.set_active_device("simulate" if architecture else None)
@@ -48,14 +48,15 @@ def run(interpret=False, target="", architecture=None):
     memory = list(memory.values())
     for guarded, (_, type_name, count, contents, *_) in zip(memory, ARRAYS):
         guarded.fill(contents_of(type_name, count, contents))
-    kernel[{grid}](*(argument_of(row[-1], guarded) for row, guarded in zip(ARRAYS, memory)), *SCALARS, **OPTIONS)
+    kernel[{grid}](*(argument_of(row[-1], guarded) for row, guarded in zip(ARRAYS, memory)), *SCALARS, **OPTIONS, **options)
     return [guarded.array.copy() for guarded in memory] + [np.array([not guarded.intact() for guarded in memory])]
 
 
 expected = run(interpret=True)
-for engine in ("cpu", "cpu-v3", "cuda:90", "cuda:80", "cuda:75"):
+for engine in ("cpu", "cpu-v3", "cuda:90", "cuda:90/2", "cuda:90/4", "cuda:80", "cuda:75"):
+    gpu, _, ctas = engine.removeprefix("cuda:").partition("/")
     try:
-        result = run(target="x86-64-v3" if engine == "cpu-v3" else "", architecture=engine[5:] if engine[:5] == "cuda:" else None)
+        result = run(target="x86-64-v3" if engine == "cpu-v3" else "", architecture=gpu if engine != gpu else None, num_ctas=int(ctas or 1))
     except Exception as error:
         print("WRONG", engine, str(error)[:300])
         continue
