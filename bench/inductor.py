@@ -165,6 +165,7 @@ class Runner:
 
         torch.manual_seed(0)
         torch.compiler.reset()
+        torch.backends.cudnn.allow_tf32 = False  # or convolutions in another memory format differ by its rounding
         self.device = device
         self.calls = 1 if device == "cpu" else 20  # of a round
         with torch.device(device):  # modules that a case closes over are made there too

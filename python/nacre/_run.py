@@ -34,6 +34,14 @@ def check(arguments):
         raise ValueError(f"there is no file {what}")
 
 
+def tell_misplaced(command, words, arguments):
+    """Says which of these options of a command stand among the program's own arguments: the program gets them."""
+    own = arguments[2:] if arguments[0] in ("-m", "-c") else arguments[1:]
+    misplaced = [word for word in own if word.startswith("-") and word != "--help" and word.partition("=")[0] in words]
+    if misplaced:
+        print(f"{command}: {', '.join(misplaced)} went to the program; put it before the program if {command} is meant", file=sys.stderr)
+
+
 def run(arguments):
     if arguments and arguments[0] in ("-h", "--help"):
         print(USAGE, end="")

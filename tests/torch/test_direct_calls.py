@@ -27,6 +27,14 @@ ONE = (("number", 1),)
 SIGNATURE = {"x_ptr": "*fp32", "out_ptr": "*fp32", "factor": "fp32", "n": "i32", "BLOCK": "constexpr"}
 
 
+@pytest.fixture(autouse=True)
+def on_the_cpu():
+    """Where there is a GPU too: these calls say nothing of the device, and their tensors are the CPU's."""
+    before = _core.set_active_device("cpu")
+    yield
+    _core.set_active_device(before)
+
+
 @pytest.fixture
 def direct():
     """A function for (x, out, factor, n), the calls that went the long way, and a switch."""

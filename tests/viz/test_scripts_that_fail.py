@@ -111,13 +111,16 @@ def viz(tmp_path):
 
 def test_options_stand_before_the_script(viz, tmp_path):
     process = viz("viz -o page.html script.py -o other.html --kernel x")
-    assert process.stdout == "['-o', 'other.html', '--kernel', 'x']\n" and process.stderr == "page.html: 1 launch\n" and process.returncode == 0
+    assert process.stdout == "['-o', 'other.html', '--kernel', 'x']\n" and process.returncode == 0
+    told = "nacre viz: --kernel went to the program; put it before the program if nacre viz is meant\n"
+    assert process.stderr == told + "page.html: 1 launch\n"  # -o was given to us too
     assert "add" in (tmp_path / "page.html").read_text() and not (tmp_path / "other.html").exists() and not (tmp_path / "viz.html").exists()
 
 
 def test_a_module_and_a_text_are_programs_too(viz, tmp_path):
     assert viz("viz --text -m script -x").stdout.startswith("['-x']\n")
     assert "launch 0: add" in viz("viz --text -m script").stdout
+    assert "nacre viz: -o went to the program" in viz("viz -m script -o page.html").stderr
 
 
 @pytest.mark.parametrize("line, status, said", [

@@ -4,7 +4,7 @@ import json
 import math
 import sys
 
-from .._run import check, run
+from .._run import check, run, tell_misplaced
 from .._completion import WORDS
 from .._terminal import check_writable, misused, show_all_letters
 
@@ -24,8 +24,10 @@ PROGRAMS = ("-", "-m", "-c")  # of nacre run: from here on the words are the pro
 
 def _parse(arguments):
     options = {"form": "html", "output": None, "kernel": None, "lanes": None, "gpu": False}
+    given = set()
     while arguments and arguments[0].startswith("-") and arguments[0] not in PROGRAMS:
         option, *arguments = arguments
+        given.add(option.partition("=")[0])
         if option in ("--text", "--json"):
             options["form"] = option[2:]
             continue
@@ -42,6 +44,7 @@ def _parse(arguments):
             value, *arguments = arguments
         options[names[name]] = value
     check(arguments)
+    tell_misplaced("nacre viz", set(WORDS["viz"]) - given, arguments)
     if options["lanes"] is not None:
         if not options["lanes"].isdigit() or options["lanes"] == "0":
             raise ValueError(f"--lanes needs a number, not {options['lanes']!r}")
