@@ -89,12 +89,17 @@ def assemble(name, capability, ptx):
     return made
 
 
+def least_capability(file):
+    """That has what the kernel was launched with: clusters of blocks."""
+    return 90 if int((re.search(r"tile\.num_ctas = (\d+)", file.read_text()) or (0, 1))[1]) > 1 else 0
+
+
 def assemble_all(files, capabilities_of, jobs):
     """One after the other to PTX, `jobs` at a time through ptxas. A compile that fails is an error of its kernel."""
     found = []
     with ThreadPoolExecutor(jobs) as pool:
         for number, file in enumerate(files):
-            for capability in capabilities_of(number):
+            for capability in sorted({max(capability, least_capability(file)) for capability in capabilities_of(number)}):
                 try:
                     ptx = ptx_of(file, capability)
                 except Exception as error:  # noqa: BLE001
